@@ -15,17 +15,6 @@ struct path {
 };
 
 static void
-add_segment(struct path *p, const struct imbalance *im, uint32_t site, int32_t rank, int64_t ns)
-{
-	struct on_site *on = AT(p->sites, p->count, site);
-
-	if (on->by_rank == NULL)
-		on->by_rank = zalloc((size_t)im->graph.known.ranks, sizeof *on->by_rank);
-	on->ns += ns;
-	on->by_rank[rank] += ns;
-}
-
-static void
 take_segments(struct path *p, const struct imbalance *im, struct reader *in,
     const struct message *message)
 {
@@ -34,14 +23,20 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
 	for (size_t i = 0; i < p->segments.count; i++) {
 		const struct segment *s = &p->segments.at[i];
 		int64_t ns = counted_ns(im, s->begin_ns, s->end_ns);
+		struct on_site *on;
 
 		if (s->kind == GAP)
 			continue;
 		p->length_ns += ns;
 		if (s->kind == TRANSFER)
 			p->transfer_ns += ns;
-		else if (s->kind != START)	/* time of no site */
-			add_segment(p, im, s->site, im->graph.known.location_rank[s->location], ns);
+		if (s->kind == TRANSFER || s->kind == START)	/* time of no site */
+			continue;
+		on = AT(p->sites, p->count, s->site);
+		if (on->by_rank == NULL)
+			on->by_rank = zalloc((size_t)im->graph.known.ranks, sizeof *on->by_rank);
+		on->ns += ns;
+		on->by_rank[im->graph.known.location_rank[s->location]] += ns;
 	}
 }
 

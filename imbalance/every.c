@@ -172,44 +172,32 @@ all_until_ns(const struct every *e)
 #define PATIENCE_NS INT64_C(10000000000)
 
 static void
-pass_open_calls(struct every *e, const struct reached *now)
-{
-	const struct imbalance *im = e->im;
-	const int64_t until_ns = now->at_ns > 0 ? now->at_ns / e->every_ns * e->every_ns : 0;
-
-	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
-		struct account *account = &e->accounts[l];
-		const int32_t rank = im->graph.known.location_rank[l];
-
-		if (rank < 0 || now->call[l] == 0 || now->at_ns - now->since_ns[l] < PATIENCE_NS ||
-		    account->until_ns >= until_ns ||
-		    im->done[l] < window_end(&im->graph.window, l))
-			continue;
-		FOR_WINDOWS(e, account->until_ns, until_ns, w->shares[rank].mpi_ns += ns)
-		add_open(e, rank, account->until_ns, until_ns);
-		account->until_ns = until_ns;
-	}
-}
-
-static void
 go_on(struct every *e, const struct message *message)
 {
 	struct imbalance *im = e->im;
 	struct reached now;
+	int64_t passed_ns;	/* windows before it wait for no old call */
 
 	reached_read(&now, im->graph.in, message, im->graph.known.location_count);
+	passed_ns = now.at_ns > 0 ? now.at_ns / e->every_ns * e->every_ns : 0;
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct account *account = &e->accounts[l];
+		const int32_t rank = im->graph.known.location_rank[l];
 
-		/* The end of an uncounted call is unknown. */
-		if (im->done[l] < window_end(&im->graph.window, l) ||
-		    now.since_ns[l] <= account->until_ns)
+		if (im->done[l] < window_end(&im->graph.window, l))
+			continue;	/* the end of an uncounted call is unknown */
+		if (now.since_ns[l] > account->until_ns) {
+			if (account->began && e->end_ns[rank] == INT64_MAX)
+				add_compute(e, l, account->until_ns, now.since_ns[l]);
+			account->until_ns = now.since_ns[l];
+		}
+		if (rank < 0 || now.call[l] == 0 || now.at_ns - now.since_ns[l] < PATIENCE_NS ||
+		    account->until_ns >= passed_ns)
 			continue;
-		if (account->began && e->end_ns[im->graph.known.location_rank[l]] == INT64_MAX)
-			add_compute(e, l, account->until_ns, now.since_ns[l]);
-		account->until_ns = now.since_ns[l];
+		FOR_WINDOWS(e, account->until_ns, passed_ns, w->shares[rank].mpi_ns += ns)
+		add_open(e, rank, account->until_ns, passed_ns);
+		account->until_ns = passed_ns;
 	}
-	pass_open_calls(e, &now);
 	tell_windows(e, all_until_ns(e));
 	if (now.at_ns >= e->told_ns + 2 * e->every_ns)
 		tell_open_calls(e, &now, all_until_ns(e));

@@ -48,7 +48,7 @@ struct options {
 	const char *json;	/* a file for JSON beside the form; NULL: none */
 	size_t memory;		/* bytes for rows; SIZE_MAX: unsaid */
 	bool weak;
-	bool every_order;
+	int order;		/* 1: every one */
 	char **files;		/* none or "-": standard input */
 	size_t file_count;
 };
@@ -58,7 +58,7 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { LIMIT = 256, ORDER, EVERY };
+	enum { LIMIT = 256, EVERY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const char *const orders[] = { "strict", "scalasca", NULL };
 	static const struct option_row rows[] = {
@@ -71,7 +71,8 @@ parse_options(int argc, char **argv)
 		{ "whole", 0, FLAG, OPTION(view.whole) },
 		{ "limit", LIMIT, ASKED }, { "all", 0, FLAG, OPTION(view.all) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) },
-		{ "order", ORDER, ASKED }, { "every", EVERY, ASKED }, OPTIONS_END
+		{ "order", 0, AS_CHOICE, OPTION(order), .choices = orders },
+		{ "every", EVERY, ASKED }, OPTIONS_END
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
 	    .memory = SIZE_MAX };
@@ -83,7 +84,6 @@ parse_options(int argc, char **argv)
 		case LIMIT:
 			*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
 			break;
-		case ORDER: opt.every_order = parse_choice("--order", optarg, orders) == 1; break;
 		case EVERY:
 			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
 				die("--every: no time");
@@ -107,43 +107,6 @@ parse_options(int argc, char **argv)
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;
-}
-
-/*
- * Reads the run, its path and the runs to compare with; the first of several processes has the
- * results.
- */
-static void
-read_run(struct imbalance *im, const char *file, const struct team *team)
-{
-	struct part part = { .first = (size_t)team->rank, .begun = team->rank == 0 };
-	uint64_t counts[2] = { 1, 0 };
-	struct border *borders = NULL;
-
-	if (team->size == 1) {
-		read_graph(im, file);
-		return;
-	}
-	if (team->rank == 0)
-		borders = part_borders(file, (size_t)team->size, &counts[0], &counts[1]);
-	team_copy(team, counts, sizeof counts);
-	if (team->rank > 0)
-		borders = zalloc(counts[0], sizeof *borders);
-	team_copy(team, borders, counts[0] * sizeof *borders);
-	part.borders = borders;
-	part.count = counts[0];
-	part.defined = counts[1];
-	part.end = part.first + 1;
-	team_part(team);
-	if (part.first < part.count) {
-		im->part = &part;
-		read_part(im, file);
-	}
-	team_meet(team);
-	join_parts(im, team);
-	if (team->rank == 0)
-		analytic_end(im);
-	im->part = NULL;
 }
 
 /* False: a limit is exceeded. */
@@ -192,7 +155,7 @@ main(int argc, char **argv)
 	if (opt.form == STREAM && team.size == 1)	/* under mpirun, standard output is one */
 		refuse_terminal_output();
 	team_open(&team, &argc, &argv);
-	im.every_order = opt.every_order;
+	im.every_order = opt.order == 1;
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
 	im.window_bytes = opt.memory;
@@ -209,7 +172,7 @@ main(int argc, char **argv)
 			print_sections(&im, opt.files[0], opt.view.by == BY_REGION,
 			    (uint64_t)opt.steps, opt.form, opt.view.all);
 	} else {
-		read_run(&im, opt.files[0], &team);
+		read_graph_together(&im, opt.files[0], &team);
 		if (team.rank == 0 && !tell(&im, &opt, argc, argv))
 			status = ANSWER_IS_NO;
 	}

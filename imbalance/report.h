@@ -10,11 +10,9 @@ struct critical read_critical(const struct imbalance *im, const char *file);
 
 enum form { TEXT, JSON, CSV, STREAM };
 
-/* report.c: code for all forms. Writes the file NAME; NULL: standard output. */
+/* report.c: all forms. Writes the file NAME; NULL: standard output. */
 void report(const struct imbalance *im, enum form form, const char *name,
     const struct view *view, int argc, char **argv);
-void print_csv(struct text *out, const struct imbalance *im, const struct view *view);	/* csv.c */
-void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c */
 
 /* report.c: several runs side by side. */
 void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);

@@ -26,45 +26,48 @@ longest(const struct window_sums *w, bool late, struct pair *to)
 	return count < TOLD ? count : TOLD;
 }
 
-/* The rank whose delays cost most; without delays, the one that computes most. */
-static int32_t
-long_pole(const struct window_sums *w, int32_t ranks)
-{
-	int32_t most = 0;
+/* What all forms show of a window. */
+struct shown {
+	const struct window_sums *sums;
+	int64_t from_ns, to_ns;
+	struct share all;
+	int32_t pole;	/* the rank whose delays cost most; without delays, that computes most */
+	struct efficiency of;
+	struct pair *pairs;		/* scratch */
+};
 
-	for (int32_t r = 1; r < ranks; r++) {
-		const struct share *s = &w->shares[r], *m = &w->shares[most];
-
-		if (s->cost_ns > m->cost_ns ||
-		    (s->cost_ns == m->cost_ns && s->compute_ns > m->compute_ns))
-			most = r;
-	}
-	return most;
-}
-
-static struct efficiency
-efficiency_in(const struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
+static struct shown
+shown_of(const struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
 {
 	const int32_t ranks = e->im->graph.known.ranks;
 	struct span *spans = zalloc((size_t)ranks, sizeof *spans);
-	struct efficiency efficiency;
+	struct shown shown = { .sums = w, .from_ns = from_ns, .to_ns = to_ns,
+	    .pairs = zalloc(w->pairs.count + 1, sizeof *shown.pairs) };
 
 	for (int32_t r = 0; r < ranks; r++) {
 		const int64_t last_ns = e->ended ? e->accounts[r].until_ns : INT64_MAX;
+		const struct share *s = &w->shares[r], *most = &w->shares[shown.pole];
 
+		if (s->cost_ns > most->cost_ns ||
+		    (s->cost_ns == most->cost_ns && s->compute_ns > most->compute_ns))
+			shown.pole = r;
+		shown.all.compute_ns += s->compute_ns;
+		shown.all.mpi_ns += s->mpi_ns;
+		shown.all.wait_ns += s->wait_ns;
+		shown.all.open_ns += s->open_ns;
 		spans[r] = (struct span){ .begin_ns = e->begin_ns[r],
-		    .end_ns = e->end_ns[r] < last_ns ? e->end_ns[r] : last_ns,
-		    .useful_ns = w->shares[r].useful_ns };
+		    .end_ns = smaller(e->end_ns[r], last_ns), .useful_ns = s->useful_ns };
 	}
-	efficiency = efficiency_of_spans(spans, ranks, from_ns, to_ns, false);
+	shown.of = efficiency_of_spans(spans, ranks, from_ns, to_ns, false);
 	free(spans);
-	return efficiency;
+	return shown;
 }
 
 static void
-put_pairs(struct every *e, const struct window_sums *w, bool late, struct pair *pairs)
+put_pairs(struct every *e, const struct shown *w, bool late)
 {
-	const size_t count = longest(w, late, pairs);
+	struct pair *pairs = w->pairs;
+	const size_t count = longest(w->sums, late, pairs);
 
 	json_begin_array(&e->json, late ? "delays" : "waits");
 	for (size_t i = 0; i < count; i++) {
@@ -101,50 +104,32 @@ put_ranks(struct every *e, const struct window_sums *w)
 	json_end_array(&e->json);
 }
 
-static struct share
-sum_of(const struct window_sums *w, int32_t ranks)
-{
-	struct share all = { 0 };
-
-	for (int32_t r = 0; r < ranks; r++) {
-		all.compute_ns += w->shares[r].compute_ns;
-		all.mpi_ns += w->shares[r].mpi_ns;
-		all.wait_ns += w->shares[r].wait_ns;
-		all.open_ns += w->shares[r].open_ns;
-	}
-	return all;
-}
-
 static void
-tell_json(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
+tell_json(struct every *e, const struct shown *w)
 {
-	const int32_t ranks = e->im->graph.known.ranks, pole = long_pole(w, ranks);
-	const struct efficiency f = efficiency_in(e, w, from_ns, to_ns);
-	const struct share all = sum_of(w, ranks);
-	struct pair *pairs = zalloc(w->pairs.count + 1, sizeof *pairs);
+	const struct share *pole = &w->sums->shares[w->pole];
 
 	json_begin_object(&e->json, NULL);
-	json_seconds(&e->json, "from_s", from_ns);
-	json_seconds(&e->json, "to_s", to_ns);
-	json_fixed(&e->json, "parallel", f.parallel, 9);
-	json_fixed(&e->json, "load_balance", f.load_balance, 9);
-	json_fixed(&e->json, "communication", f.communication, 9);
-	json_seconds(&e->json, "compute_s", all.compute_ns);
-	json_seconds(&e->json, "mpi_s", all.mpi_ns);
-	json_seconds(&e->json, "wait_s", all.wait_ns);
-	json_int(&e->json, "open_calls", w->open_calls);
-	json_seconds(&e->json, "open_s", all.open_ns);
+	json_seconds(&e->json, "from_s", w->from_ns);
+	json_seconds(&e->json, "to_s", w->to_ns);
+	json_fixed(&e->json, "parallel", w->of.parallel, 9);
+	json_fixed(&e->json, "load_balance", w->of.load_balance, 9);
+	json_fixed(&e->json, "communication", w->of.communication, 9);
+	json_seconds(&e->json, "compute_s", w->all.compute_ns);
+	json_seconds(&e->json, "mpi_s", w->all.mpi_ns);
+	json_seconds(&e->json, "wait_s", w->all.wait_ns);
+	json_int(&e->json, "open_calls", w->sums->open_calls);
+	json_seconds(&e->json, "open_s", w->all.open_ns);
 	json_begin_object(&e->json, "long_pole");
-	json_int(&e->json, "rank", pole);
-	json_double(&e->json, "cost_s", 1e-9 * w->shares[pole].cost_ns);
-	json_seconds(&e->json, "compute_s", w->shares[pole].compute_ns);
+	json_int(&e->json, "rank", w->pole);
+	json_double(&e->json, "cost_s", 1e-9 * pole->cost_ns);
+	json_seconds(&e->json, "compute_s", pole->compute_ns);
 	json_end_object(&e->json);
-	put_pairs(e, w, true, pairs);
-	put_pairs(e, w, false, pairs);
-	put_ranks(e, w);
+	put_pairs(e, w, true);
+	put_pairs(e, w, false);
+	put_ranks(e, w->sums);
 	json_end_object(&e->json);
 	json_end_line(&e->json);
-	free(pairs);
 }
 
 static double
@@ -153,34 +138,37 @@ percent(int64_t ns, int64_t of_ns)
 	return of_ns > 0 ? 100 * (double)ns / (double)of_ns : 0;
 }
 
-static void
-tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
+static double
+known_or_0(double efficiency)
 {
-	const int32_t ranks = e->im->graph.known.ranks, pole = long_pole(w, ranks);
-	const struct efficiency f = efficiency_in(e, w, from_ns, to_ns);
-	const struct share all = sum_of(w, ranks);
-	const int64_t all_ns = (to_ns - from_ns) * counted_locations(e->im);
-	struct pair *pairs = zalloc(w->pairs.count + 1, sizeof *pairs);
-	const bool late = longest(w, true, pairs) > 0;
+	return isnan(efficiency) ? 0 : efficiency;
+}
+
+static void
+tell_text(struct every *e, const struct shown *w)
+{
+	const struct share *pole = &w->sums->shares[w->pole];
+	const int64_t all_ns = (w->to_ns - w->from_ns) * counted_locations(e->im);
+	const bool late = longest(w->sums, true, w->pairs) > 0;
+	const struct pair *first = &w->pairs[0];
 
 	text_print(&e->text, "%.3f s: parallel %.3f = load balance %.3f x communication %.3f; "
-	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%", seconds(to_ns), isnan(f.parallel) ? 0 :
-	    f.parallel, isnan(f.load_balance) ? 0 : f.load_balance, isnan(f.communication) ? 0 :
-	    f.communication, percent(all.compute_ns, all_ns), percent(all.mpi_ns - all.wait_ns,
-	    all_ns), percent(all.wait_ns, all_ns));
-	if (all.open_ns > 0)
-		text_print(&e->text, ", open calls %.1f %%", percent(all.open_ns, all_ns));
+	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%", seconds(w->to_ns),
+	    known_or_0(w->of.parallel), known_or_0(w->of.load_balance),
+	    known_or_0(w->of.communication), percent(w->all.compute_ns, all_ns),
+	    percent(w->all.mpi_ns - w->all.wait_ns, all_ns), percent(w->all.wait_ns, all_ns));
+	if (w->all.open_ns > 0)
+		text_print(&e->text, ", open calls %.1f %%", percent(w->all.open_ns, all_ns));
 	text_put(&e->text, "; ");
 	if (late)
 		text_line(&e->text, "rank %d cost the others %.3f s, rank %d's %s %s %.3f s",
-		    (int)pole, 1e-9 * w->shares[pole].cost_ns, (int)pairs[0].rank,
-		    pairs[0].key % 2 == 0 ? "computation before" : "time in", pairs[0].key > 1 ?
-		    site_text(&e->im->graph.known, pairs[0].key / 2) :
-		    "an unknown place", 1e-9 * pairs[0].ns);
+		    (int)w->pole, 1e-9 * pole->cost_ns, (int)first->rank, first->key % 2 == 0 ?
+		    "computation before" : "time in", first->key > 1 ?
+		    site_text(&e->im->graph.known, first->key / 2) : "an unknown place",
+		    1e-9 * first->ns);
 	else
 		text_line(&e->text, "rank %d computed %.3f s",
-		    (int)pole, seconds(w->shares[pole].compute_ns));
-	free(pairs);
+		    (int)w->pole, seconds(pole->compute_ns));
 }
 
 struct rank_share {
@@ -192,13 +180,13 @@ ORDER(by_cost, struct rank_share, MOST(share.cost_ns) MOST(share.compute_ns) BY(
 
 /* The most costly ranks, as many as there are lines, and which rank waits for which. */
 static void
-tell_screen(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
+tell_screen(struct every *e, const struct shown *w)
 {
 	enum { OTHER_LINES = 8, USUAL_LINES = 24 };
 	const int32_t ranks = e->im->graph.known.ranks;
 	struct rank_share *all = zalloc((size_t)ranks, sizeof *all);
-	struct pair *pairs = zalloc(w->pairs.count + 1, sizeof *pairs);
-	const size_t count = longest(w, false, pairs);
+	const int64_t ns = w->to_ns - w->from_ns;
+	size_t count;
 	char *headline = headline_text(&e->im->graph.known.headline);
 	struct winsize size = { 0 };
 	int lines;
@@ -207,36 +195,39 @@ tell_screen(struct every *e, const struct window_sums *w, int64_t from_ns, int64
 		size.ws_row = USUAL_LINES;
 	lines = size.ws_row > OTHER_LINES ? size.ws_row - OTHER_LINES : 1;
 	for (int32_t r = 0; r < ranks; r++)
-		all[r] = (struct rank_share){ r, w->shares[r] };
+		all[r] = (struct rank_share){ r, w->sums->shares[r] };
 	SORT(all, (size_t)ranks, by_cost);
 	text_put(&e->text, "\033[H\033[J");
 	text_line(&e->text, "%s", headline);
-	tell_text(e, w, from_ns, to_ns);
+	tell_text(e, w);
 	text_put(&e->text, "\n rank  compute_%    MPI_%  waits_%  costs_others_s\n");
 	for (int32_t i = 0; i < ranks && i < lines; i++)
 		text_line(&e->text, "%5d %10.1f %8.1f %8.1f %15.3f", (int)all[i].rank,
-		    percent(all[i].share.compute_ns, to_ns - from_ns),
-		    percent(all[i].share.mpi_ns - all[i].share.wait_ns, to_ns - from_ns),
-		    percent(all[i].share.wait_ns, to_ns - from_ns), 1e-9 * all[i].share.cost_ns);
+		    percent(all[i].share.compute_ns, ns),
+		    percent(all[i].share.mpi_ns - all[i].share.wait_ns, ns),
+		    percent(all[i].share.wait_ns, ns), 1e-9 * all[i].share.cost_ns);
 	text_char(&e->text, '\n');
+	count = longest(w->sums, false, w->pairs);
 	for (size_t i = 0; i < count; i++)
 		text_print(&e->text, "%srank %d waited %.3f s for %d", i > 0 ? "; " : "",
-		    (int)pairs[i].rank, 1e-9 * pairs[i].ns, (int)pairs[i].for_rank);
+		    (int)w->pairs[i].rank, 1e-9 * w->pairs[i].ns, (int)w->pairs[i].for_rank);
 	text_char(&e->text, '\n');
 	free(headline);
 	free(all);
-	free(pairs);
 }
 
 void
 tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
 {
+	const struct shown shown = shown_of(e, w, from_ns, to_ns);
+
 	if (e->form == JSON)
-		tell_json(e, w, from_ns, to_ns);
+		tell_json(e, &shown);
 	else if (e->screen)
-		tell_screen(e, w, from_ns, to_ns);
+		tell_screen(e, &shown);
 	else
-		tell_text(e, w, from_ns, to_ns);
+		tell_text(e, &shown);
+	free(shown.pairs);
 }
 
 /* ---- calls that hold up the next window ---------------------------------------------- */

@@ -371,7 +371,7 @@ hosts_table(struct text *out, const struct page *page)
 	if (headline->host_count < 2)
 		return;
 	sums = zalloc(headline->host_count, sizeof *sums);
-	for (size_t r = 0; r < ranks->count; r++) {
+	for (size_t r = 0; r < (size_t)page->im.graph.known.ranks; r++) {
 		const size_t host = headline_host(headline, (int32_t)r);
 
 		if (host == SIZE_MAX)

@@ -15,28 +15,21 @@ const char *const dimension_names[DIMENSIONS + 4] = {
 const struct field totals_fields[] = {
 	{ "what", TOTALS(what), .csv = PLAIN },
 	{ "name", TOTALS(name), .csv = PLAIN },
-	{ "total_time_s", TOTALS(total_ns), DATA_SECONDS },
+	{ "total_time_s", TOTALS(of.total_ns), DATA_SECONDS },
 	{ "program_time_s", TOTALS(of.program_ns), DATA_SECONDS },
 	{ "mpi_time_s", TOTALS(of.mpi_ns), DATA_SECONDS },
 	{ "total_execution_time_s", TOTALS(of.execution_ns), DATA_SECONDS },
-	{ "total_wait_time_s", TOTALS(wait_ns), DATA_SECONDS },
-	{ "wait_before_time_s", TOTALS(of.wait_before_ns), DATA_SECONDS },
-	{ "wait_after_time_s", TOTALS(of.wait_after_ns), DATA_SECONDS },
-	{ "unsynchronised_time_s", TOTALS(of.unsynchronised_ns), DATA_SECONDS },
-	{ "imbalance", TOTALS(imbalance), .csv = "%.9f", .json = "%.9f" },
+	{ "total_wait_time_s", TOTALS(of.wait_ns), DATA_SECONDS },
+	{ "wait_before_time_s", TOTALS(of.of.wait_before_ns), DATA_SECONDS },
+	{ "wait_after_time_s", TOTALS(of.of.wait_after_ns), DATA_SECONDS },
+	{ "unsynchronised_time_s", TOTALS(of.of.unsynchronised_ns), DATA_SECONDS },
+	{ "imbalance", TOTALS(of.imbalance), .csv = "%.9f", .json = "%.9f" },
 	{ "num_calls", TOTALS(of.calls), IN_DATA },
-	{ "num_unsynchronised", TOTALS(of.unsynchronised), IN_DATA },
+	{ "num_unsynchronised", TOTALS(of.of.unsynchronised), IN_DATA },
 	{ "num_nodes", TOTALS(of.nodes), IN_DATA },
 	{ "num_edges", TOTALS(of.edges), IN_DATA },
 	FIELDS_END
 };
-
-struct totals_line
-totals_line(const char *what, const char *name, const struct totals *t)
-{
-	return (struct totals_line){ what, name, t->program_ns + t->mpi_ns, wait_ns(t),
-	    imbalance_of(t), *t };
-}
 
 #define SHARES(member) FIELD(struct shares, member)
 const struct field share_fields[] = {

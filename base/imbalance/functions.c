@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../waits/counters.h"
 #include "../waits/hybrid.h"
 #include "imbalance.h"
 
@@ -63,12 +64,12 @@ cost_line(const struct by_function *by, size_t i)
 }
 
 static struct function_line
-excess_line(const struct by_function *by, const struct uneven *u, size_t k, const char *where)
+excess_line(const struct by_function *by, const struct uneven *u, size_t k)
 {
 	const struct excess *e = &u->functions[k];
 
 	return (struct function_line){ "compute", by->names[e->function].name,
-	    by->names[e->function].file, where, by->names[e->function].in, NAN, e->error_ns,
+	    by->names[e->function].file, u->where, by->names[e->function].in, NAN, e->error_ns,
 	    (double)e->slow_ns, e->others_ns, (double)e->slow_ns - e->others_ns, u->rank,
 	    (int64_t)e->samples };
 }
@@ -77,60 +78,134 @@ excess_line(const struct by_function *by, const struct uneven *u, size_t k, cons
 
 /* The excess of the slowest rank over the others. */
 static void
-print_excess(struct text *out, const struct imbalance *im, const struct by_function *by,
-    size_t sites, size_t functions)
+print_excess(struct text *out, const struct by_function *by, size_t sites, size_t functions)
 {
 	struct table_writer table;
-	char site[1024], text[2048], name[512];
+	char text[2048], name[512];
 
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
 	table_head(&table, excess_fields);
 	for (size_t i = 0; i < by->site_count && i < sites; i++) {
 		const struct uneven *u = &by->sites[i];
-		const char *where = index_text(im, BY_SITE, u->site, site, sizeof site);
 
 		for (size_t k = 0; k < u->count && k < functions; k++) {
-			struct function_line line = excess_line(by, u, k, text);
+			struct function_line line = excess_line(by, u, k);
 
 			if (line.more_ns <= 0)
 				break;
 			snprintf(text, sizeof text, "%s, in compute up to %s", function_text(
-			    &by->names[u->functions[k].function], name, sizeof name), where);
+			    &by->names[u->functions[k].function], name, sizeof name), u->where);
+			line.where = text;
 			table_row(&table, excess_fields, &line);
 		}
 	}
 	table_end(&table);
 }
 
+/* ---- counters, if samples have them -------------------------------------------------- */
+
+#define COUNTS(member) FIELD(struct counter_line, member)
+#define ACROSS(counter) COUNTS(across[COUNT_##counter]), .known = UNLESS_NEGATIVE, .optional = true
+static const struct field rank_count_fields[] = {
+	{ "rank", COUNTS(rank), .text = PLAIN, .json = PLAIN },
+	SHOWN_COUNTS(struct counter_line, counts),
+	{ "counted_share", COUNTS(share), .text = "%.4f", .json = "%.6f" },
+	{ "across_task_clock_s", ACROSS(task_clock), .json = "%.9f", .scale = 1e-9 },
+	{ "across_page_faults", ACROSS(page_faults), .json = PLAIN },
+	{ "across_migrations", ACROSS(migrations), .json = PLAIN },
+	{ "across_instructions", ACROSS(instructions), .json = PLAIN },
+	{ "across_cycles", ACROSS(cycles), .json = PLAIN },
+	FIELDS_END
+};
+static const struct field function_count_fields[] = {
+	{ "rank", COUNTS(rank), .text = PLAIN, .json = PLAIN },
+	{ "function", COUNTS(function), .json = PLAIN }, { "file", COUNTS(file), .json = PLAIN },
+	SHOWN_COUNTS(struct counter_line, counts),
+	{ "counted between two samples in", COUNTS(function), .text = PLAIN }, FIELDS_END
+};
+
+#define PRODUCT(member) FIELD(struct product, member)
+#define RATIO(name, member) { name "_ratio", PRODUCT(member), .json = "%.6f", .optional = true }
+static const struct field product_fields[] = {
+	{ "rank", PRODUCT(rank), .json = PLAIN },
+	RATIO("compute", compute), RATIO("on_core", on_core), RATIO("instructions", instructions),
+	RATIO("cycles_per_instruction", cycles_per_instruction), RATIO("clock", clock),
+	{ "blocked_more_s", PRODUCT(blocked_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "preempted_more_s", PRODUCT(preempted_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "unknown_more_s", PRODUCT(unknown_ns), .json = "%.9f", .scale = 1e-9 },
+	FIELDS_END
+};
+
+static void
+lines_text(struct text *out, const struct field *fields, const struct counter_line *lines,
+    size_t count, size_t most)
+{
+	text_char(out, '\n');
+	table_rows(out, fields, lines, count < most ? count : most, sizeof *lines);
+}
+
+static void
+counters_text(struct text *out, const struct imbalance *im, const struct by_function *by, bool all)
+{
+	struct counters found;
+	struct product p;
+	char line[512];
+
+	if (!counters_find(im, by, &found))
+		return;
+	lines_text(out, rank_count_fields, found.ranks, (size_t)found.rank_count,
+	    all ? SIZE_MAX : 16);
+	counters_say(&found, line, sizeof line);
+	text_line(out, "%s", line);
+	if (counters_product(by, &found, &p)) {
+		product_say(&found, &p, line, sizeof line);
+		text_line(out, "%s", line);
+	}
+	lines_text(out, function_count_fields, found.functions, found.function_count,
+	    all ? SIZE_MAX : 10);
+	counters_free(&found);
+}
+
+static void
+counters_json(struct json *out, const struct imbalance *im, const struct by_function *by)
+{
+	struct counters found;
+	struct product p;
+
+	if (!counters_find(im, by, &found))
+		return;
+	json_break(out);
+	json_begin_object(out, "counters");
+	json_begin_array(out, "none_of");
+	for (int c = 0; c < COUNTERS; c++)
+		if (!found.known[c])
+			json_text(out, NULL, counter_names[c]);
+	json_end_array(out);
+	json_rows(out, "by_rank", rank_count_fields, found.ranks, (size_t)found.rank_count,
+	    sizeof *found.ranks);
+	if (counters_product(by, &found, &p))
+		json_row(out, "slowest", product_fields, &p);
+	json_rows(out, "by_function", function_count_fields, found.functions, found.function_count,
+	    sizeof *found.functions);
+	json_end_object(out);
+	counters_free(&found);
+}
+
 /* ---- by rank, if switches are recorded ----------------------------------------------- */
 
-struct core_line {
-	int32_t rank;
-	double threads_mean, alone_share;
-	struct rank_core of;
-};
-#define CORE(member) FIELD(struct core_line, member)
+#define CORE(member) FIELD(struct rank_core, member)
 static const struct field core_fields[] = {
 	{ "rank", CORE(rank), .text = PLAIN, .json = PLAIN },
-	{ "compute_s", CORE(of.compute_ns), IN_SECONDS },
-	{ "on_core_s", CORE(of.core.on_ns), IN_SECONDS },
-	{ "blocked_s", CORE(of.core.off_ns[OFF_BLOCKED]), IN_SECONDS },
-	{ "preempted_s", CORE(of.core.off_ns[OFF_PREEMPTED]), IN_SECONDS },
-	{ "unknown_s", CORE(of.core.off_ns[OFF_UNKNOWN]), IN_SECONDS },
+	{ "compute_s", CORE(compute_ns), IN_SECONDS },
+	{ "on_core_s", CORE(core.on_ns), IN_SECONDS },
+	{ "blocked_s", CORE(core.off_ns[OFF_BLOCKED]), IN_SECONDS },
+	{ "preempted_s", CORE(core.off_ns[OFF_PREEMPTED]), IN_SECONDS },
+	{ "unknown_s", CORE(core.off_ns[OFF_UNKNOWN]), IN_SECONDS },
 	{ "threads_mean", CORE(threads_mean), .text = "%.2f", .json = "%.6f" },
 	{ "alone_share", CORE(alone_share), .text = "%.4f", .json = "%.6f" },
 	FIELDS_END
 };
-
-static struct core_line
-core_line(const struct rank_core *of)
-{
-	const double ns = of->compute_ns > 0 ? (double)of->compute_ns : 1;
-
-	return (struct core_line){ of->rank, (double)of->threads_ns / ns, (double)of->alone_ns / ns,
-	    *of };
-}
 
 /* The cost to others of the rank's delays. TEXT gets, in SIZE bytes, the most costly reasons. */
 static double
@@ -159,22 +234,15 @@ rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size
 static void
 core_table(struct text *out, const struct by_function *by, bool all)
 {
-	struct table_writer table;
+	const int32_t shown = all || by->rank_count < 16 ? by->rank_count : 16;
 	char reasons[1024];
 
 	if (by->ranks == NULL)
 		return;
 	text_char(out, '\n');
-	table_begin(&table, out, NULL);
-	table_head(&table, core_fields);
-	for (int32_t r = 0; r < by->rank_count && (all || r < 16); r++) {
-		const struct core_line line = core_line(&by->ranks[r]);
-
-		table_row(&table, core_fields, &line);
-	}
-	table_end(&table);
+	table_rows(out, core_fields, by->ranks, (size_t)shown, sizeof *by->ranks);
 	text_char(out, '\n');
-	for (int32_t r = 0; r < by->rank_count && (all || r < 16); r++) {
+	for (int32_t r = 0; r < shown; r++) {
 		const double cost_ns = rank_reasons(by, r, reasons, sizeof reasons);
 
 		if (cost_ns > 0)
@@ -209,27 +277,24 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 		table_row(&table, cost_fields, &line);
 	}
 	table_end(&table);
-	print_excess(out, im, by, all ? SIZE_MAX : 4, all ? SIZE_MAX : 4);
+	print_excess(out, by, all ? SIZE_MAX : 4, all ? SIZE_MAX : 4);
 }
 
 /* ---- JSON ---- */
 
 static void
-put_uneven(struct json *out, const struct imbalance *im, const struct by_function *by,
-    const struct uneven *u)
+put_uneven(struct json *out, const struct by_function *by, const struct uneven *u)
 {
-	char where[1024];
-
 	json_break(out);
 	json_begin_object(out, NULL);
 	json_uint(out, "site", u->site);
-	json_text(out, "where", index_text(im, BY_SITE, u->site, where, sizeof where));
+	json_text(out, "where", u->where);
 	json_int(out, "rank", u->rank);
 	json_seconds(out, "slow_s", u->slow_ns);
 	json_fixed(out, "others_s", 1e-9 * u->others_ns, 9);
 	json_begin_array(out, "functions");
 	for (size_t k = 0; k < u->count; k++) {
-		const struct function_line line = excess_line(by, u, k, where);
+		const struct function_line line = excess_line(by, u, k);
 
 		json_row(out, NULL, data_fields, &line);
 	}
@@ -244,14 +309,8 @@ put_off_core(struct json *out, const struct by_function *by)
 	json_seconds(out, "blocked_s", by->core.off_ns[OFF_BLOCKED]);
 	json_seconds(out, "preempted_s", by->core.off_ns[OFF_PREEMPTED]);
 	json_seconds(out, "unknown_s", by->core.off_ns[OFF_UNKNOWN]);
-	json_begin_array(out, "by_rank");
-	for (int32_t r = 0; r < by->rank_count; r++) {
-		const struct core_line line = core_line(&by->ranks[r]);
-
-		json_break(out);
-		json_row(out, NULL, core_fields, &line);
-	}
-	json_end_array(out);
+	json_rows(out, "by_rank", core_fields, by->ranks, (size_t)by->rank_count,
+	    sizeof *by->ranks);
 }
 
 static void
@@ -318,7 +377,7 @@ functions_members(struct json *out, const struct imbalance *im)
 	json_break(out);
 	json_begin_array(out, "compute_by_function");
 	for (size_t i = 0; i < by->site_count; i++)
-		put_uneven(out, im, by, &by->sites[i]);
+		put_uneven(out, by, &by->sites[i]);
 	json_end_array(out);
 }
 
@@ -329,7 +388,6 @@ functions_rows(struct text *text, const struct imbalance *im)
 {
 	const struct by_function *by = functions_by(im, false, false);
 	struct csv csv;
-	char where[1024];
 
 	csv_head(&csv, text, data_fields);
 	for (size_t i = 0; by != NULL && i < by->cost_count; i++) {
@@ -339,8 +397,7 @@ functions_rows(struct text *text, const struct imbalance *im)
 	}
 	for (size_t i = 0; by != NULL && i < by->site_count; i++)
 		for (size_t k = 0; k < by->sites[i].count; k++) {
-			const struct function_line line = excess_line(by, &by->sites[i], k,
-			    index_text(im, BY_SITE, by->sites[i].site, where, sizeof where));
+			const struct function_line line = excess_line(by, &by->sites[i], k);
 
 			csv_row(&csv, data_fields, &line);
 		}

@@ -55,11 +55,6 @@ void functions_table(struct text *out, const struct imbalance *im, bool all);
 void functions_members(struct json *out, const struct imbalance *im);
 void functions_rows(struct text *out, const struct imbalance *im);
 
-/* counters.c: if samples have counters. */
-void counters_text(struct text *out, const struct imbalance *im, const struct by_function *by,
-    bool all);
-void counters_json(struct json *out, const struct imbalance *im, const struct by_function *by);
-
 /* functions.c: a line, if several threads of a process compute; in JSON otherwise null. */
 void hybrid_line(struct text *out, const struct imbalance *im);
 void hybrid_member(struct json *out, const struct imbalance *im);
@@ -68,12 +63,9 @@ void hybrid_member(struct json *out, const struct imbalance *im);
 
 struct totals_line {
 	const char *what, *name;
-	int64_t total_ns, wait_ns;
-	double imbalance;
 	struct totals of;
 };
 extern const struct field totals_fields[], share_fields[], delay_fields[], critical_fields[];
-struct totals_line totals_line(const char *what, const char *name, const struct totals *totals);
 
 struct delay_line {
 	double cost_ns, short_ns, long_ns;

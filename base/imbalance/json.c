@@ -24,9 +24,9 @@ begin_item(struct json *out)
 
 /* Puts members into an open object, and ends it. */
 static void
-put_totals(struct json *out, const struct totals *totals)
+put_totals(struct json *out, struct totals totals)
 {
-	const struct totals_line line = totals_line(NULL, NULL, totals);
+	const struct totals_line line = { .of = totals };
 
 	json_members(out, totals_fields, &line);
 	json_end_object(out);
@@ -35,23 +35,25 @@ put_totals(struct json *out, const struct totals *totals)
 static void
 put_analytic(struct json *out, const struct imbalance *im)
 {
+	const struct table *calls = &im->tables[BY_CALL];
+
 	json_begin_object(out, "program");
 	json_seconds(out, "run_time_s", counted_run_ns(im));
 	json_int(out, "ranks", im->graph.known.ranks);
-	put_totals(out, &im->program);
+	put_totals(out, totals_of_all(im));
 	begin_list(out, "processes");
 	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		begin_item(out);
 		json_int(out, "rank", r);
-		put_totals(out, &im->ranks[r]);
+		put_totals(out, totals_of(im, BY_RANK, (size_t)r));
 	}
 	json_end_array(out);
 	begin_list(out, "calls");
-	for (size_t i = 0; i < im->call_capacity; i++)
-		if (im->calls[i].calls > 0) {
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->cells[i].calls > 0) {
 			begin_item(out);
 			json_text(out, "call", call_name((unsigned)i));
-			put_totals(out, &im->calls[i]);
+			put_totals(out, totals_of(im, BY_CALL, i));
 		}
 	json_end_array(out);
 }
@@ -148,7 +150,7 @@ put_sums(struct json *out, const struct imbalance *im)
 
 	json_break(out);
 	json_begin_object(out, "sums");
-	json_bool(out, "hold", sums_hold(im));
+	json_bool(out, "hold", all[im->graph.known.ranks].adds_up);
 	json_rows(out, "ranks", share_fields, all, (size_t)im->graph.known.ranks, sizeof *all);
 	json_end_object(out);
 	free(all);
@@ -269,7 +271,7 @@ put_explained(struct json *out, const struct imbalance *im)
 	json_seconds(out, "wait_s", explained.wait_ns);
 	json_seconds(out, "by_ranks_s", explained.delay_ns);
 	json_seconds(out, "by_completion_s", explained.completion_ns);
-	json_fixed(out, "share", explained_share(&explained), 9);
+	json_fixed(out, "share", explained.share, 9);
 	json_end_object(out);
 }
 

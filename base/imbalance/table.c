@@ -32,18 +32,18 @@ static void
 print_head(struct text *out, const struct imbalance *im, const struct view *view)
 {
 	const struct efficiency e = efficiency_of(im, view->whole);
-	const struct totals *p = &im->program;
 	const struct explained why = explained_of(im);
-	const struct shares all = shares_of_all(im);
+	struct shares *by_rank = shares_by_rank(im), all = by_rank[im->graph.known.ranks];
 	const int64_t known_open_ns = im->graph.known.headline.open_ns;
 	const int64_t open_ns = known_open_ns < all.mpi_useful_ns ? known_open_ns :
 	    all.mpi_useful_ns;
 	struct verdict v = verdict_of(im, NULL);
 
+	free(by_rank);
 	verdict_text(out, &im->graph.known.headline, &v);
 	verdict_free(&v);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
-	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, imbalance_of(p));
+	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, totals_of_all(im).imbalance);
 	if (isfinite(e.parallel))
 		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x "
 		    "communication %.4f", span_rule(view->whole), e.parallel, e.load_balance,
@@ -61,7 +61,7 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	text_line(out, "of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), "
 	    "waits %.2f %%, before the first call and after the last %.2f %%%s",
 	    share(all.compute_ns, im), share(all.mpi_useful_ns - open_ns, im), share(all.polling_ns,
-	    im), share(all.wait_ns, im), share(all.before_ns + all.after_ns, im), sums_hold(im) ?
+	    im), share(all.wait_ns, im), share(all.before_ns + all.after_ns, im), all.adds_up ?
 	    "; adds up on every rank" : "; DOES NOT ADD UP");
 	if (open_ns > 0)
 		text_line(out, "and %.2f %% in calls that did not return, and may have waited",
@@ -69,7 +69,7 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	if (why.wait_ns > 0)
 		text_line(out, "%.2f %% of all waits have a cause: %.2f %% delays of other ranks, "
 		    "%.2f %% the time that the collective itself took",
-		    100 * explained_share(&why), 100 * (double)why.delay_ns / (double)why.wait_ns,
+		    100 * why.share, 100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
 	if (im->graph.known.polls_wait)
 		text_line(out, "polling loops with at most %.6g us between polls count as waiting",
@@ -85,54 +85,46 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 		    "for them", (unsigned long long)im->counts.errors);
 }
 
-static int
-by_state_wait(const void *left, const void *right, void *states)
-{
-	const struct state_sums *s = states;
-	const int a = *(const int *)left, b = *(const int *)right;
+struct shown_state {
+	int state;
+	int64_t wait_ns;
+};
 
-	if (s[a].wait_ns != s[b].wait_ns)
-		return s[a].wait_ns > s[b].wait_ns ? -1 : 1;
-	return a - b;
-}
-
-static void
-put_state(struct table_writer *table, const struct imbalance *im, int state)
-{
-	const struct state_sums *s = &im->states[state];
-	const struct wait *w = &s->largest;
-	char text[1024];
-
-	table_fixed(table, share(s->wait_ns, im), 2);
-	table_seconds(table, s->wait_ns);
-	table_uint(table, s->count);
-	table_seconds(table, w->to_ns - w->from_ns);
-	table_int(table, im->graph.known.location_rank[w->location]);
-	if (w->cause != NOBODY)
-		table_int(table, im->graph.known.location_rank[w->cause]);
-	else
-		table_text(table, "-");
-	table_format(table, "%s: %s", state_names[state],
-	    index_text(im, BY_SITE, w->site, text, sizeof text));
-	table_end_line(table);
-}
+ORDER(by_wait, struct shown_state, MOST(wait_ns) BY(state))
 
 static void
 print_states(struct text *out, const struct imbalance *im, size_t shown)
 {
-	int order[STATES], count = 0;
+	struct shown_state order[STATES];
+	size_t count = 0;
 	struct table_writer table;
+	char text[1024];
 
 	for (int s = 0; s < STATES; s++)
 		if (im->states[s].wait_ns > 0)
-			order[count++] = s;
-	qsort_r(order, (size_t)count, sizeof order[0], by_state_wait, (void *)im->states);
+			order[count++] = (struct shown_state){ s, im->states[s].wait_ns };
+	SORT(order, count, by_wait);
 	begin_table(&table, out, "share_%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the "
 	    "largest was");
-	for (int i = 0; i < count && (size_t)i < shown; i++)
-		put_state(&table, im, order[i]);
+	for (size_t i = 0; i < count && i < shown; i++) {
+		const struct state_sums *s = &im->states[order[i].state];
+		const struct wait *w = &s->largest;
+
+		table_fixed(&table, share(s->wait_ns, im), 2);
+		table_seconds(&table, s->wait_ns);
+		table_uint(&table, s->count);
+		table_seconds(&table, w->to_ns - w->from_ns);
+		table_int(&table, im->graph.known.location_rank[w->location]);
+		if (w->cause != NOBODY)
+			table_int(&table, im->graph.known.location_rank[w->cause]);
+		else
+			table_text(&table, "-");
+		table_format(&table, "%s: %s", state_names[order[i].state],
+		    index_text(im, BY_SITE, w->site, text, sizeof text));
+		table_end_line(&table);
+	}
 	table_end(&table);
-	print_more(out, (size_t)count, shown);
+	print_more(out, count, shown);
 }
 
 /* The state with most of the wait time. */

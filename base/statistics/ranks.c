@@ -145,25 +145,17 @@ ties(struct sample x, struct sample y)
 	return sum;
 }
 
-/* The number of pairs with x greater than y; a tie counts half. */
-static double
-u_statistic(struct sample x, struct sample y)
-{
-	double u = 0;
-
-	for (size_t i = 0; i < x.count; i++)
-		for (size_t j = 0; j < y.count; j++)
-			u += x.at[i] > y.at[j] ? 1 : x.at[i] < y.at[j] ? 0 : 0.5;
-	return u;
-}
-
 double
 p_greater(enum test test, struct sample x, struct sample y)
 {
+	double u = 0;	/* the number of pairs with x greater than y; a tie counts half */
+
 	if (test == KOLMOGOROV)
 		return kolmogorov_smirnov(x, y);
-	return upper_tail(null_of_samples(x.count, y.count, ties(x, y), test == WILCOXON),
-	    u_statistic(x, y));
+	for (size_t i = 0; i < x.count; i++)
+		for (size_t j = 0; j < y.count; j++)
+			u += x.at[i] > y.at[j] ? 1 : x.at[i] < y.at[j] ? 0 : 0.5;
+	return upper_tail(null_of_samples(x.count, y.count, ties(x, y), test == WILCOXON), u);
 }
 
 double

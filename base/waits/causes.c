@@ -12,18 +12,12 @@
  * Memory: for each location the calls since the second last synchronisation of all, at most 65536.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "activities.h"
-#include "shares.h"
-#include "syncs.h"
+#include "../tool/hash_table.h"
+#include "causes.h"
 
 enum { MOST_ACTIVITIES = 1 << 16, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
-
-static int64_t
-positive(int64_t ns)
-{
-	return ns > 0 ? ns : 0;
-}
 
 /* ---- excess of one location over another on each piece of code ----------------------- */
 
@@ -48,38 +42,110 @@ spending_gather(struct spending *s)
 	return delay_ns;
 }
 
-/* ---- state --------------------------------------------------------------------------- */
+/* ---- when locations synchronised: the latest enter of the calls -------------------------- */
 
-struct causes {
-	struct pasts pasts;
-	struct syncs syncs;
-	struct delays delays;
-	struct spending spending;	/* scratch, like the next line */
-	struct share_sums sums;
-	struct waited {			/* scratch: waits of the delaying location */
-		uint32_t origin;	/* of a batch: of its longest wait */
-		int64_t ns;
-		struct batch *batch;	/* NULL: one wait */
-	} *waited;
-	size_t waited_count, waited_capacity;
-	struct longest longest;
+/*
+ * A rank may receive more messages from a sender that waits for it, and so get ahead of that wait.
+ */
+enum { KEPT = 7 };	/* times for each key: one cache line */
+
+struct common {
+	uint64_t key;			/* 0: free slot */
+	int64_t at_ns[KEPT];		/* latest first */
 };
+
+struct sync_table;
+static int64_t forgotten_of(const struct sync_table *table);
+
+#define HASH(c) mix((c)->key, 0)
+#define SAME(a, b) ((a)->key == (b)->key)
+#define FREE(c) ((c)->key == 0)
+#define MAKE_FREE(c) ((c)->key = 0)
+#define RECENT(c) ((c)->at_ns[0] > forgotten_of(table))
+HASH_TABLE(sync_table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("out of memory"))
+#undef RECENT
+
+struct syncs {
+	struct sync_table table;	/* first */
+	/* when the last synchronisation but one of all locations was: nothing before is needed */
+	int64_t forgotten_ns;
+};
+
+static int64_t
+forgotten_of(const struct sync_table *table)
+{
+	return ((const struct syncs *)(const void *)table)->forgotten_ns;
+}
+
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
+
+/* Keys: of two locations; of one location in a communicator. */
+static uint64_t
+common_pair(uint32_t a, uint32_t b)
+{
+	return 1 + ((uint64_t)(a < b ? a : b) << 31 | (a < b ? b : a));
+}
+
+static uint64_t
+common_comm(uint32_t location, uint32_t comm)
+{
+	return (uint64_t)1 << 62 | (uint64_t)location << 31 | comm;
+}
+
+/*
+ * The latest time before NOW, since the other location may have noted the explained call already;
+ * INT64_MIN if there is none.
+ */
+static inline int64_t
+common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
+{
+	struct common wanted = { .key = key }, *found = sync_table_find(&syncs->table, &wanted);
+
+	for (int i = 0; found != NULL && i < KEPT; i++)
+		if (found->at_ns[i] < now_ns)
+			return found->at_ns[i];
+	return INT64_MIN;
+}
+
+static inline void
+common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
+{
+	struct common new = { .key = key }, *at = sync_table_find(&syncs->table, &new);
+	int64_t before[KEPT - 1];
+
+	if (at == NULL) {
+		for (int i = 0; i < KEPT; i++)
+			new.at_ns[i] = INT64_MIN;
+		at = sync_table_add(&syncs->table, &new);
+	}
+	if (at_ns > at->at_ns[0]) {
+		memcpy(before, at->at_ns, sizeof before);
+		memcpy(at->at_ns + 1, before, sizeof before);
+		at->at_ns[0] = at_ns;
+	}
+}
+
+/* ---- state --------------------------------------------------------------------------- */
 
 void
 causes_begin(struct imbalance *im)
 {
 	const uint32_t locations = im->graph.known.location_count;
 
-	im->causes = zalloc(1, sizeof *im->causes);
-	pasts_begin(&im->causes->pasts, locations,
-	    (size_t)larger(LEAST_ACTIVITIES, smaller(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
-	sync_table_begin(&im->causes->syncs.table, 1024);
-	im->causes->syncs.forgotten_ns = INT64_MIN;
-	im->causes->delays.ranks = im->graph.known.ranks;
-	if (im->observer != NULL && im->observer->delay != NULL)
-		im->causes->delays.observer = im->observer;	/* it wants all causes */
-	else
-		batches_begin(&im->causes->pasts);
+	const bool seen = im->observer != NULL && im->observer->delay != NULL;
+	struct causes *c = zalloc(1, sizeof *c);
+
+	im->causes = c;
+	pasts_begin(im, (size_t)larger(LEAST_ACTIVITIES, smaller(MOST_ACTIVITIES,
+	    ALL_ACTIVITIES / locations)), !seen);	/* the observer wants all causes */
+	c->syncs = zalloc(1, sizeof *c->syncs);
+	sync_table_begin(&c->syncs->table, 1024);
+	c->syncs->forgotten_ns = INT64_MIN;
+	c->delays.ranks = im->graph.known.ranks;
+	c->delays.observer = seen ? im->observer : NULL;
 }
 
 /*
@@ -94,18 +160,11 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 	int64_t last_ns = larger(of[a].sync_ns, larger(of[a].kept_ns, of[b].kept_ns));
 
 	if (comm > 1)		/* for the world it is sync_ns */
-		last_ns = larger(last_ns, common_before(&c->syncs, common_comm(a, comm), now_ns));
-	return larger(last_ns, common_before(&c->syncs, common_pair(a, b), now_ns));
+		last_ns = larger(last_ns, common_before(c->syncs, common_comm(a, comm), now_ns));
+	return larger(last_ns, common_before(c->syncs, common_pair(a, b), now_ns));
 }
 
 /* ---- one wait --------------------------------------------------------------------------- */
-
-/* How much of the counted part of the wait lies between FROM and TO. */
-static int64_t
-waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
-{
-	return positive(smaller(wait->to_ns, to_ns) - larger(wait->from_ns, from_ns));
-}
 
 /* A look far back comes to waits that have left the caches. */
 static inline void
@@ -121,12 +180,13 @@ static inline void
 fetch_shares(const struct imbalance *im, const struct waited *waited, size_t left)
 {
 	enum { AHEAD = 4 };
-	const uint32_t *delay;
-	const double *share = NULL;
+	struct origin_shares causes;
 
-	if (left > AHEAD && origin_shares(&im->origins,
-	    origin_at(&im->origins, waited[AHEAD].origin), &delay, &share) > 0)
-		__builtin_prefetch(share);
+	if (left <= AHEAD)
+		return;
+	causes = origin_shares(&im->origins, origin_at(&im->origins, waited[AHEAD].origin));
+	if (causes.count > 0)
+		__builtin_prefetch(causes.share);
 }
 
 static inline __attribute__((always_inline)) void
@@ -155,7 +215,7 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	for (uint32_t i = past->end; end_ns > from_ns && i != past->begin; ) {
 		const int64_t leave_ns = end_ns;
 		struct batch *batch = i % BATCH != 0 || leave_ns > high_ns ? NULL :
-		    batch_before(im, &c->pasts, past, i, leave_ns, low_ns);
+		    batch_before(im, past, i, leave_ns, low_ns);
 		const struct activity *a;
 		const struct wide *wide;
 		struct activity_part part;
@@ -175,8 +235,9 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
 			part = activity_cut(&part, wide, leave_ns, low_ns, high_ns);
 		if (a->origin != 0) {
-			const int64_t ns = waited(origin_at(&im->origins, a->origin),
-			    low_ns, high_ns);
+			const struct origin *wait = origin_at(&im->origins, a->origin);
+			const int64_t ns = larger(0, smaller(wait->to_ns, high_ns) -
+			    larger(wait->from_ns, low_ns));
 
 			if (sign > 0 && ns > 0)
 				*APPEND(c->waited, c->waited_count, c->waited_capacity) =
@@ -193,15 +254,6 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 
 /* ---- shares ----------------------------------------------------------------------------- */
 
-/* A batch is as one wait with the causes of all of its waits. */
-static void
-share_batch(struct share_sums *sums, struct batch *batch, double share, double wait_ns)
-{
-	batch->propagated += share;
-	for (size_t k = 0; k < batch->causes; k++)
-		share_add(sums, batch->delay[k], share * batch->cause_ns[k] / wait_ns);
-}
-
 /* Shares the indirect part out over the waits of the delaying location. */
 static void
 share_indirect(struct imbalance *im, double share, struct origin *origin)
@@ -214,25 +266,27 @@ share_indirect(struct imbalance *im, double share, struct origin *origin)
 		return;
 	for (const struct waited *w = c->waited, *end = w + c->waited_count; w < end; w++) {
 		struct origin *before = origin_at(&im->origins, w->origin);
+		struct batch *batch = w->batch;
 		const double part_ns = share * (double)w->ns;
-		const uint32_t *delay = NULL;
-		const double *shared = NULL;
-		unsigned causes;
+		struct origin_shares causes;
 
 		fetch_shares(im, w, (size_t)(end - w));
 		if (w->ns > largest->ns)
 			largest = w;
-		if (w->batch != NULL) {
-			share_batch(&c->sums, w->batch, share, wait_ns);
+		if (batch != NULL) {	/* as one wait with the causes of all of its waits */
+			batch->propagated += share;
+			for (size_t k = 0; k < batch->causes; k++)
+				share_add(&c->sums, batch->delay[k],
+				    share * batch->cause_ns[k] / wait_ns);
 			continue;
 		}
 		before->propagated_ns += part_ns;
-		causes = origin_shares(&im->origins, before, &delay, &shared);
-		for (unsigned k = 0; k < causes; k++) {
-			const double long_ns = part_ns * shared[k];
+		causes = origin_shares(&im->origins, before);
+		for (unsigned k = 0; k < causes.count; k++) {
+			const double long_ns = part_ns * causes.share[k];
 
-			delay_see(&c->delays, delay[k], long_ns);
-			share_add(&c->sums, delay[k], long_ns / wait_ns);
+			delay_see(&c->delays, &c->delays.of[causes.delay[k]], long_ns);
+			share_add(&c->sums, causes.delay[k], long_ns / wait_ns);
 		}
 	}
 	origin_follows(&im->origins, origin, largest->origin);
@@ -264,30 +318,19 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns)
 	struct spending *s = &c->spending;
 
 	for (size_t i = 0; i < s->count; i++) {
-		const uint32_t delay = delay_of(&c->delays, s->keys[i], rank);
+		const uint32_t number = delay_of(&c->delays, s->keys[i], rank);
+		struct delay *delay = &c->delays.of[number];
+		const double short_ns = share * s->ns[i];
 
-		delay_add_short(&c->delays, delay, share * s->ns[i]);
-		delay_see(&c->delays, delay, share * s->ns[i]);
+		fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
+		delay_see(&c->delays, delay, short_ns);
 		share_sums_know(&c->sums, c->delays.count);
-		share_add(&c->sums, delay, share * s->ns[i] / wait_ns);
+		share_add(&c->sums, number, short_ns / wait_ns);
 	}
 	s->count = 0;
 }
 
-/* Adds the times to the wait's state, and remembers them if the state may change. */
-static void
-tell_cause(struct imbalance *im, const struct wait *wait, struct late *late, int64_t direct_ns,
-    int64_t indirect_ns)
-{
-	im->states[wait->state].direct_ns += direct_ns;
-	im->states[wait->state].indirect_ns += indirect_ns;
-	if (late == NULL)
-		return;
-	late->explained = true;
-	late->direct_ns = direct_ns;
-	late->indirect_ns = indirect_ns;
-}
-
+/* Finds the causes of a wait. Returns its origin. */
 static uint32_t
 explain(struct imbalance *im, const struct wait *wait)
 {
@@ -299,8 +342,8 @@ explain(struct imbalance *im, const struct wait *wait)
 	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
 	struct origin *origin = origin_at(&im->origins, number);
 	double delay_ns, waited_ns, share;
+	int64_t direct_ns, indirect_ns;
 
-	origin->users += late != NULL;
 	c->waited_count = 0;
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
@@ -308,10 +351,19 @@ explain(struct imbalance *im, const struct wait *wait)
 	delay_ns = spending_gather(&c->spending);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
 	share_direct(c, im->graph.known.location_rank[wait->cause], share, wait_ns);
-	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));
+	direct_ns = (int64_t)(share * delay_ns);
+	indirect_ns = (int64_t)(share * waited_ns);
+	im->states[wait->state].direct_ns += direct_ns;
+	im->states[wait->state].indirect_ns += indirect_ns;
+	if (late != NULL) {	/* its state may change */
+		origin->users++;
+		late->explained = true;
+		late->direct_ns = direct_ns;
+		late->indirect_ns = indirect_ns;
+	}
 	share_indirect(im, share, origin);
 	origin_keep_shares(&im->origins, origin, &c->sums);
-	longest_add(&im->origins, &c->longest, number);
+	longest_add(im, number);
 	return number;
 }
 
@@ -322,29 +374,28 @@ static void
 note_syncs(struct imbalance *im, const struct whole_call *call)
 {
 	struct causes *c = im->causes;
+	const struct definitions *known = &im->graph.known;
 	const enum call_class class = call->kind->class;
+	const bool together = is_collective(class);
 
 	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
 		const int64_t at_ns = larger(row->row.enter_ns, row->other_ns);
-		const struct definitions *known = &im->graph.known;
-		const uint32_t of = row->row.comm;
-		const bool of_all = (class == CLASS_INIT || class == CLASS_FINALIZE) &&
-		    !(of < known->comm_count &&
-		    (known->comms[of].is_world || known->comms[of].remote_size > 0));
-		const uint32_t comm = of_all ? 1 : of;
+		uint32_t comm = row->row.comm;
 
-		if (!row->has_other)
+		if (row->has_other && !together && !row->is_send)
+			common_note(c->syncs, common_pair(call->location, row->other), at_ns);
+		if (!row->has_other || !together || !row->overlap)
 			continue;
-		if (!is_collective(class)) {
-			if (!row->is_send)
-				common_note(&c->syncs,
-				    common_pair(call->location, row->other), at_ns);
-		} else if (row->overlap && comm > 1)
-			common_note(&c->syncs, common_comm(call->location, comm), at_ns);
-		else if (row->overlap && comm == 1) {
-			c->syncs.forgotten_ns = larger(c->syncs.forgotten_ns,
+		if ((class == CLASS_INIT || class == CLASS_FINALIZE) &&
+		    !(comm < known->comm_count &&
+		    (known->comms[comm].is_world || known->comms[comm].remote_size > 0)))
+			comm = 1;	/* of all */
+		if (comm > 1)
+			common_note(c->syncs, common_comm(call->location, comm), at_ns);
+		else if (comm == 1) {
+			c->syncs->forgotten_ns = larger(c->syncs->forgotten_ns,
 			    c->pasts.of[call->location].sync_ns);
-			past_sync(im, &c->pasts, call->location, at_ns);
+			past_sync(im, call->location, at_ns);
 		}
 	}
 }
@@ -354,7 +405,7 @@ count_causes(struct imbalance *im, const struct whole_call *call,
     const struct wait *waits, int count)
 {
 	struct causes *c = im->causes;
-	struct activity *now = past_add(im, &c->pasts, call);
+	struct activity *now = past_add(im, call);
 
 	spending_know(&c->spending, now->site);
 	for (int i = 0; i < count; i++) {
@@ -366,7 +417,7 @@ count_causes(struct imbalance *im, const struct whole_call *call,
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
 		if (now->origin != 0)	/* origin of the first of two */
-			now = past_divide(im, &c->pasts, call->location, waits[i].from_ns);
+			now = past_divide(im, call->location, waits[i].from_ns);
 		now->origin = explain(im, &waits[i]);
 	}
 	note_syncs(im, call);
@@ -376,54 +427,12 @@ void
 causes_forget(struct imbalance *im, int64_t at_ns)
 {
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
-		past_restart(im, &im->causes->pasts, l, at_ns);
-	im->causes->syncs.forgotten_ns = larger(im->causes->syncs.forgotten_ns, at_ns);
+		past_restart(im, l, at_ns);
+	im->causes->syncs->forgotten_ns = larger(im->causes->syncs->forgotten_ns, at_ns);
 }
 
 void
 causes_start(struct imbalance *im, const struct whole_call *call)
 {
-	spending_know(&im->causes->spending, past_add(im, &im->causes->pasts, call)->site);
-}
-
-void
-causes_end(struct imbalance *im)
-{
-	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
-		past_end(im, &im->causes->pasts, l);
-}
-
-/* ---- for reports ------------------------------------------------------------------------ */
-
-struct delays *
-delays_of(const struct imbalance *im)
-{
-	return &im->causes->delays;
-}
-
-size_t
-chain_count(const struct imbalance *im)
-{
-	return im->causes->longest.count;
-}
-
-size_t
-chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS])
-{
-	return origin_chain(&im->origins, im->causes->longest.of[index], chain);
-}
-
-void
-join_chain(struct imbalance *im, const struct wait *chain, size_t links)
-{
-	uint32_t last = 0;
-
-	while (links-- > 0) {
-		const uint32_t number = origin_new(&im->origins, &chain[links]);
-
-		origin_at(&im->origins, number)->before = last;	/* its one user */
-		last = number;
-	}
-	longest_add(&im->origins, &im->causes->longest, last);
-	origin_release(&im->origins, last);
+	spending_know(&im->causes->spending, past_add(im, call)->site);
 }

@@ -35,14 +35,7 @@ wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
 	return row != NULL ? row : window_unpacked(&im->graph.window, location, seq, true);
 }
 
-/* ---- edges.c: what an edge tells is noted at its rows ---- */
-
-void take_messages(struct imbalance *im, bool are_probes);
-void take_locks(struct imbalance *im);
-void take_holds(struct imbalance *im);
-void take_collectives(struct imbalance *im);
-
-/* ---- edges.c: rows get facts from their edges ---- */
+/* ---- count.c ---- */
 
 /*
  * Calls are counted stretch by stretch; within a stretch by their leaves, then by location. A
@@ -77,6 +70,9 @@ call_kind(struct imbalance *im, uint16_t call)
 /* Fills WAITS with the waits of a call, in order of time, and returns their number. */
 enum { MOST_WAITS = 4 };	/* of a call */
 int find_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
+/* The wait of CALL until the other end of EDGE was entered, if longer than WAIT. */
+void wait_for(struct wait *wait, enum state state, const struct wait_row *edge,
+    const struct row *call);
 
 /* ---- wrong_order.c ---- */
 
@@ -103,7 +99,6 @@ struct late_list {
 	int64_t latest_ns;	/* no message in the list was sent later */
 };
 
-void late_begin(struct imbalance *im);
 /* After rows are settled and calls counted: forgets messages that no later receive can change. */
 void late_settle(struct imbalance *im);
 /* Everything remembered is now certain. */
@@ -140,12 +135,6 @@ void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
 /* The row that a row refers to, counted or not. NULL: there is none, or it is unknown. */
 const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq);
-
-/* ---- rules.c ---- */
-
-/* The wait of CALL until the other end of EDGE was entered, if longer than WAIT. */
-void wait_for(struct wait *wait, enum state state, const struct wait_row *edge,
-    const struct row *call);
 
 /* ---- overdue.c ---- */
 
@@ -190,37 +179,41 @@ void count_wait(struct imbalance *im, const struct wait *wait, int sign);
 /* The state is certain: the wait may be the largest in that state. */
 void count_largest(struct imbalance *im, const struct wait *wait);
 void count_analytic(struct imbalance *im, const struct whole_call *call);
-/* Adds the cell INDEX if it is missing. */
-void add_cell(struct table *table, size_t index);
+
+/*
+ * These return sums, added if missing: of a cell; its analytic ones; its waits in a state; of a
+ * rank at a site.
+ */
 
 static inline struct cell *
 cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 {
-	struct table *table = &im->tables[dimension];
-
-	if (index >= table->count)
-		add_cell(table, index);
-	return &table->cells[index];
+	return AT(im->tables[dimension].cells, im->tables[dimension].count, index);
 }
 
-/*
- * Each returns sums, added if missing: a wait state of INDEX; a rank at a site; the calls of a
- * function.
- */
-int64_t *wait_ns_of(struct table *table, size_t index, unsigned state);
-struct site_ns *new_site(struct imbalance *im, uint32_t site);
+static inline struct analytic *
+analytic_of(struct imbalance *im, enum dimension dimension, size_t index)
+{
+	return AT(im->tables[dimension].analytic, im->tables[dimension].analytic_count, index);
+}
+
+static inline int64_t *
+wait_ns_of(struct table *table, size_t index, unsigned state)
+{
+	return AT(table->wait_ns[state], table->wait_count[state], index);
+}
 
 static inline struct site_ns *
 site_ns_of(struct imbalance *im, uint32_t site, int32_t rank)
 {
-	struct site_ns *of = site < im->site_count ? im->sites[site] : NULL;
+	struct site_ns **of = AT(im->sites, im->site_count, site);
 
-	return (of != NULL ? of : new_site(im, site)) + rank;
+	if (*of == NULL)
+		*of = zalloc((size_t)im->graph.known.ranks, sizeof **of);
+	return *of + rank;
 }
 
-struct totals *totals_of(struct imbalance *im, uint16_t call);
-
-/* ---- chains.c ---- */
+/* ---- origins.c ---- */
 
 /*
  * Origins of waits: the causes of each, and the chain of waits that led to it. Each has a number;
@@ -251,106 +244,12 @@ uint32_t origin_new(struct origins *all, const struct wait *wait);
 void origin_release(struct origins *all, uint32_t number);
 /* The wait without its call, communicator and the row that ended it. */
 struct wait origin_wait(const struct origin *origin);
-/* No later wait can follow from it. */
-void origin_end(struct origins *all, struct origin *origin);
 /* The part of the wait that caused waits of others; known when the origin has ended. */
 int64_t origin_propagating_ns(const struct origin *origin);
 
-struct share_sums;
-/* Takes the causes of the wait, or few that stand for all: shares.h. */
-void origin_keep_shares(struct origins *all, struct origin *origin, struct share_sums *sums);
-
-/* COUNT shares, then COUNT delays. There is a pool for each number of causes. */
-static inline size_t
-shares_bytes(unsigned count)
-{
-	return (count * (sizeof(double) + sizeof(uint32_t)) + sizeof(double) - 1) / sizeof(double) *
-	    sizeof(double);
-}
-
-/* Returns the number of causes. Their arrays are valid until the next shares are stored. */
-static inline unsigned
-origin_shares(const struct origins *all, const struct origin *origin, const uint32_t **delay,
-    const double **share)
-{
-	if (origin->causes == 0)
-		return 0;
-	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes),
-	    origin->shares);
-	*delay = (const uint32_t *)(const void *)(*share + origin->causes);
-	return origin->causes;
-}
-
-/* Makes BEFORE the wait that ORIGIN follows from, unless the chain is too long. */
-void origin_follows(const struct origins *all, struct origin *origin, uint32_t before);
-
-/* Fills CHAIN with the wait and then the waits that led to it. Returns their number. */
-size_t origin_chain(const struct origins *all, uint32_t number, struct wait chain[MOST_LINKS]);
-
-/* Sorts longest waits first. Of equally long waits the one that began first comes first. */
-bool is_longer_wait(const struct wait *a, const struct wait *b);
-/* The longest waits with their chains, longest first. */
-struct longest {
-	uint32_t of[MOST_CHAINS];
-	size_t count;
-	int64_t least_ns;	/* the last one */
-};
-void longest_add(struct origins *all, struct longest *longest, uint32_t number);
-
-/* ---- delays.c ---- */
-
-/* Delays by rank and piece of code. Each has a number that does not change. */
-
-struct delays {
-	struct delay *of;	/* by number */
-	size_t count, capacity;
-	uint32_t **numbers;	/* by key, of each rank: 1 + its number, or 0; or NULL */
-	size_t keys;
-	int32_t ranks;
-	struct observer *observer;	/* sees each share as it is added; NULL: nobody does */
-};
-
-uint32_t delay_new(struct delays *delays, uint32_t key, int32_t rank);
-
-/* The number of a delay, added if missing. */
-static inline uint32_t
-delay_of(struct delays *delays, uint32_t key, int32_t rank)
-{
-	const uint32_t *numbers = key < delays->keys ? delays->numbers[key] : NULL;
-
-	return numbers != NULL && numbers[rank] > 0 ? numbers[rank] - 1 :
-	    delay_new(delays, key, rank);
-}
-
-static inline void
-delay_add_short(struct delays *delays, uint32_t number, double ns)
-{
-	struct delay *delay = &delays->of[number];
-
-	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, ns);
-}
-
-/* A long-term cost; it is added when the wait that passed it on has ended. */
-static inline void
-delay_add_long(struct delays *delays, uint32_t number, double ns)
-{
-	struct delay *delay = &delays->of[number];
-
-	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, ns);
-}
-
-/* A cost of either kind, in a wait of the call that is counted. */
-static inline void
-delay_see(const struct delays *delays, uint32_t number, double ns)
-{
-	const struct delay *delay = &delays->of[number];
-
-	if (delays->observer != NULL)
-		delays->observer->delay(delays->observer, delay->key, delay->rank, ns);
-}
-
-/* Adds one from another part of the run. */
+/* Adds a delay, or a chain, from another part of the run. */
 void join_delay(struct imbalance *im, const struct delay *more);
+void join_chain(struct imbalance *im, const struct wait *chain, size_t links);
 
 /* ---- causes.c ---- */
 
@@ -366,12 +265,35 @@ void causes_forget(struct imbalance *im, int64_t at_ns);
 /* The call is the first known one of its location. */
 void causes_start(struct imbalance *im, const struct whole_call *call);
 void causes_end(struct imbalance *im);
-struct delays *delays_of(const struct imbalance *im);
-/* Adds a chain from another part of the run. */
-void join_chain(struct imbalance *im, const struct wait *chain, size_t links);
 
-/* ---- parts.c ---- */
+/* ---- parts of a run, for several processes: parts.c, join.c ---- */
 
+/*
+ * A part of a run: some consecutive stretches, for one of several processes. It begins at a
+ * synchronisation point from the index of the graph. Reading begins with the blocks of the point's
+ * calls, and counting after these calls. It ends with the calls of the point that begins the next
+ * part, if nothing crosses that point. Otherwise it continues into the next part, whose result is
+ * then unused.
+ */
+struct border {			/* where a part begins */
+	uint64_t at;		/* offset of the message of kind sync; 0: the begin of the run */
+	uint64_t from;		/* its calls and later ones are in blocks after this */
+};
+
+struct part {
+	const struct border *borders;	/* of all parts */
+	size_t count;
+	uint64_t defined;	/* no definition comes after this offset */
+	size_t first;			/* index of this part */
+	size_t end;			/* the first part that is not read */
+	bool begun, ended;
+};
+
+/*
+ * The borders of at most COUNT parts of FILE with about equal numbers of rows; one part if there is
+ * no index. DEFINED: as in struct part.
+ */
+struct border *part_borders(const char *file, size_t count, uint64_t *parts, uint64_t *defined);
 /* Before reading: moves IN to where the part begins. */
 void part_go(const struct part *part, struct reader *in);
 /* Whether the message lies before the part, so that only definitions count. */

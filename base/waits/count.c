@@ -62,8 +62,11 @@ count_call(struct imbalance *im, const struct whole_call *call)
 		span_call_within(&im->spans[location], row->call, row->enter_ns, row->leave_ns,
 		    im->from_ns, im->to_ns);
 	im->last_leave_ns[location] = row->leave_ns;
-	if (call->last_ns == INT64_MIN)
+	if (call->last_ns == INT64_MIN) {
 		im->before_ns[location] = counted_ns(im, 0, row->enter_ns);
+		/* no edge leads to it from a call before */
+		analytic_of(im, BY_RANK, (size_t)rank)->edges--;
+	}
 }
 
 /* ---- the next one ---- */
@@ -84,9 +87,6 @@ struct queue {
 	struct next *tree;
 	size_t leaves;
 	bool *ends;			/* by location: its open call may be counted */
-	uint32_t *counted;		/* locations with counted rows in the window */
-	bool *has_counted;		/* by location: it is one of them */
-	size_t counted_count;
 	uint64_t rows;			/* settled but not counted */
 	bool noted;			/* that calls are not counted in order of time */
 };
@@ -181,12 +181,9 @@ queue_next(struct imbalance *im, uint32_t location)
 		queue_set(q, next);
 }
 
-/*
- * Counts settled calls up to LIMIT_NS, so that the causes of later waits are counted first. Then
- * forgets them.
- */
+/* Counts settled calls up to LIMIT_NS, so that the causes of later waits are counted first. */
 static void
-count_until(struct imbalance *im, int64_t limit_ns)
+count_calls(struct imbalance *im, int64_t limit_ns)
 {
 	struct queue *q = im->queue;
 	const struct next *first = &q->tree[1];
@@ -196,20 +193,22 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		const struct whole_call call = whole_call(im, first);
 
 		count_call(im, &call);
-		if (!q->has_counted[location])
-			q->counted[q->counted_count++] = location;
-		q->has_counted[location] = true;
 		im->done[location] += call.count;
 		q->rows -= call.count;
 		queue_set(q, next_call(im, location));
 	}
-	for (; q->counted_count > 0; q->counted_count--) {
-		const uint32_t location = q->counted[q->counted_count - 1];
+}
 
-		q->has_counted[location] = false;
-		open_keep(im, location, im->done[location]);
-		window_drop(&im->graph.window, location, im->done[location]);
-	}
+/* The same; then forgets them. */
+static void
+count_until(struct imbalance *im, int64_t limit_ns)
+{
+	count_calls(im, limit_ns);
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
+		if (im->done[l] > window_first(&im->graph.window, l)) {
+			open_keep(im, l, im->done[l]);
+			window_drop(&im->graph.window, l, im->done[l]);
+		}
 }
 
 enum { MOST_ROWS = 1 << 20 };	/* kept to count calls in order */
@@ -331,26 +330,6 @@ point_ns(const struct imbalance *im)
 	return last_ns;
 }
 
-/* The call of the point is the last of its location. Nothing else is needed of the calls before. */
-static void
-start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	struct wait_row row = *wait_row(im, location, seq);
-	const struct whole_call call = { &row, call_kind(im, row.row.call), seq, location, 1,
-	    INT64_MIN, 0, 0, false };
-
-	im->done[location] = im->settled[location] = seq + 1;
-	im->last_leave_ns[location] = im->settled_ns[location] = row.row.leave_ns;
-	window_drop(&im->graph.window, location, seq + 1);
-	one_sided_count(im, &call);
-	if (!im->waits_only)
-		causes_start(im, &call);
-	if (im->functions != NULL)
-		functions_start(im, location, row.row.leave_ns);
-	if (location < (uint32_t)im->graph.known.ranks)
-		span_start(&im->spans[location], row.row.leave_ns);
-}
-
 /* Later waits look at nothing before the point. */
 static void
 forget_stretch(struct imbalance *im, int64_t at_ns)
@@ -367,8 +346,24 @@ order_start(struct imbalance *im, const struct message *message)
 
 	check_seqs(im, message, true);
 	at_ns = point_ns(im);
-	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
-		start_behind(im, l, im->graph.seqs[l]);
+	/* The call of the point is the last of its location. Nothing else is needed before it. */
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
+		const uint64_t seq = im->graph.seqs[l];
+		struct wait_row row = *wait_row(im, l, seq);
+		const struct whole_call call = { &row, call_kind(im, row.row.call), seq, l, 1,
+		    INT64_MIN, 0, 0, false };
+
+		im->done[l] = im->settled[l] = seq + 1;
+		im->last_leave_ns[l] = im->settled_ns[l] = row.row.leave_ns;
+		window_drop(&im->graph.window, l, seq + 1);
+		one_sided_count(im, &call);
+		if (!im->waits_only)
+			causes_start(im, &call);
+		if (im->functions != NULL)
+			functions_drop(im, l, row.row.leave_ns);
+		if (l < (uint32_t)im->graph.known.ranks)
+			span_start(&im->spans[l], row.row.leave_ns);
+	}
 	im->graph.window.partial = false;
 	forget_stretch(im, at_ns);
 }
@@ -412,7 +407,7 @@ count_open(struct imbalance *im)
 		}
 		while (count > 0) {
 			queue_next(im, path[--count]);
-			count_until(im, INT64_MAX);
+			count_calls(im, INT64_MAX);
 		}
 	}
 	free(path);
@@ -441,8 +436,6 @@ order_begin(struct imbalance *im)
 	q->tree = zalloc(2 * q->leaves, sizeof *q->tree);
 	for (size_t i = 0; i < 2 * q->leaves; i++)
 		q->tree[i] = (struct next){ NONE, 0, 0 };
-	q->counted = zalloc(locations, sizeof *q->counted);
-	q->has_counted = zalloc(locations, sizeof *q->has_counted);
 	q->ends = zalloc(locations, sizeof *q->ends);
 	im->queue = q;
 	im->done = zalloc(locations, sizeof *im->done);

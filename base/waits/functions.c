@@ -5,7 +5,7 @@
 
 #include "../run/thread_waits.h"
 #include "../tool/hash_table.h"
-#include "counted.h"
+#include "counters.h"
 #include "hybrid.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | ((t)->place ^ (t)->own << 16))
@@ -112,9 +112,8 @@ count_threads(struct imbalance *im, uint32_t location, const struct taken *of, i
 	count_time(f, of, TAKEN_ALONE, alone_ns);
 }
 
-/* Forgets samples and intervals that no thread of the rank needs any more. */
-static void
-forget(struct imbalance *im, uint32_t location, int64_t leave_ns)
+void
+functions_drop(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
 	const struct definitions *known = &im->graph.known;
 	const int32_t rank = known->location_rank[location];
@@ -182,18 +181,13 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	if (im->counts.switched > 0) {
 		if (from_ns < to_ns && location < (uint32_t)im->graph.known.ranks)
 			count_threads(im, location, &of, from_ns, to_ns);
-		hybrid_count(im, &f->lanes, &f->awaited.threads, location, row, from_ns, to_ns);
+		hybrid_count(im, &f->threads, &f->lanes, &f->awaited.threads, location, row,
+		    from_ns, to_ns);
 	}
 	lane = lane_find(&f->lanes, location, 0);
 	if (lane != NULL && lane->counts != NULL && row->enter_ns < im->to_ns)
 		counted_call(im, of.rank, lane, row);
-	forget(im, location, row->leave_ns);
-}
-
-void
-functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
-{
-	forget(im, location, leave_ns);
+	functions_drop(im, location, row->leave_ns);
 }
 
 size_t

@@ -30,6 +30,7 @@ const char *function_text(const struct sampled_function *function, char *text, s
 struct excess {
 	uint32_t function;		/* index in the list */
 	bool is_unsampled;		/* time off the core, or not sampled */
+	int off;			/* enum off_reason; OFF_REASONS: on a core */
 	uint64_t samples;		/* on that rank */
 	int64_t slow_ns;
 	double others_ns, error_ns;	/* standard error of the difference */
@@ -38,6 +39,7 @@ struct excess {
 /* Computation before a site. */
 struct uneven {
 	uint32_t site;
+	char *where;			/* the site's name */
 	int32_t rank;			/* with the longest computation */
 	int64_t slow_ns;
 	double others_ns;		/* mean of the other ranks */
@@ -78,6 +80,7 @@ struct rank_core {
 	int32_t rank;
 	struct core_time core;
 	int64_t compute_ns, threads_ns, alone_ns;
+	double threads_mean, alone_share;
 };
 
 /*
@@ -102,34 +105,13 @@ struct taken {
 	int64_t period_ns;
 };
 
-/* functions_names.c */
-/*
- * A compiler may make several sites of a line, each for other ranks. The lowest one represents all.
- */
-struct site_groups {
-	uint32_t *of;			/* by site */
-	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
-	size_t count;
-};
-struct site_groups site_groups(const struct imbalance *im);
-void site_groups_free(struct site_groups *groups);
-
-/* functions_names.c */
-/* time without samples; with switches, the part of it on a core; delays by time in MPI */
-extern const struct sampled_function taken_rest, taken_on_core, taken_in_mpi;
-/* All sums by site, function and rank, each once. The functions go to BY. */
-struct taken *sorted_taken(const struct imbalance *im, const struct site_groups *groups,
-    struct by_function *by, size_t *count, bool own);
-/* The function's number; BY has it. */
-uint32_t function_named(const struct by_function *by, const struct sampled_function *function);
-
 /* Takes samples, which come before their calls. */
 void functions_take(struct imbalance *im, const struct message *message);
 /* A call is counted: samples before it belong to the computation up to it. */
 void functions_count(struct imbalance *im, uint32_t location, const struct row *row,
     int64_t last_ns);
-/* Counting of a location begins at LEAVE. */
-void functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns);
+/* Forgets samples and intervals before LEAVE that no thread of the location's rank needs. */
+void functions_drop(struct imbalance *im, uint32_t location, int64_t leave_ns);
 /*
  * The number of sums of samples, the one at an index (false: none), and one from another part of
  * the run.

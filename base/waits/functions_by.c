@@ -4,9 +4,134 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/places.h"
 #include "../run/sampled_place.h"
 #include "../tool/search.h"
 #include "functions.h"
+
+/* ---- sites ---- */
+
+/*
+ * A compiler may make several sites of a line, each for other ranks. The lowest one represents all.
+ */
+struct site_groups {
+	uint32_t *of;			/* by site */
+	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
+	size_t count;
+};
+
+static struct site_groups
+site_groups(const struct imbalance *im)
+{
+	const struct definitions *known = &im->graph.known;
+	struct site_groups g = { .count = im->site_count };
+	struct same_sites same = { 0 };
+
+	g.of = zalloc(g.count + 1, sizeof *g.of);
+	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
+	for (uint32_t site = 0; site < g.count; site++) {
+		const uint32_t group = g.of[site] = first_of_name(&same, known, site);
+
+		if (im->sites[site] == NULL)
+			continue;
+		if (g.compute_ns[group] == NULL)
+			g.compute_ns[group] = zalloc((size_t)known->ranks, sizeof **g.compute_ns);
+		for (int32_t r = 0; r < known->ranks; r++)
+			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
+	}
+	same_sites_free(&same);
+	return g;
+}
+
+static void
+site_groups_free(struct site_groups *groups)
+{
+	for (size_t g = 0; g < groups->count; g++)
+		free(groups->compute_ns[g]);
+	free(groups->compute_ns);
+	free(groups->of);
+}
+
+/* ---- what a rank did before a call: functions, and the rest of the time ---- */
+
+/* Time without samples; with switches, the part of it on a core; delays by time in MPI. */
+static const struct sampled_function taken_rest = { .name = not_sampled },
+	taken_on_core = { .name = on_core_name }, taken_in_mpi = { .name = "(MPI)" };
+
+const char *
+function_text(const struct sampled_function *function, char *text, size_t size)
+{
+	if (function->in == NULL)
+		return function->name;
+	snprintf(text, size, "%s in %s", function->name, function->in);
+	return text;
+}
+
+static struct sampled_function
+function_of(const struct imbalance *im, const struct taken *taken, bool own)
+{
+	const struct definitions *known = &im->graph.known;
+	const uint32_t place = taken->place;
+	struct stack_frame frame = { .name = on_core_name }, inlined;
+	const char *in = NULL;
+
+	if (place == taken_off(OFF_BLOCKED) && taken->own > 0) {
+		frame = own_frame(known, taken->own, &inlined);
+		in = frame.name;
+	} else if (place < TAKEN_THREADS)
+		frame = own ? own_frame(known, taken->own, &inlined) : place_frame(known, place);
+	if (place >= TAKEN_OFF_CORE)
+		frame.name = off_names[place - TAKEN_OFF_CORE];
+	return (struct sampled_function){ frame.name, in, frame.file };
+}
+
+ORDER(by_name, struct sampled_function, BY_TEXT(name) BY_ANY_TEXT(in) BY_ANY_TEXT(file))
+FOLD(fold_names, struct sampled_function, by_name, )
+
+ORDER(by_place, struct taken, BY(site) BY(function) BY(rank))
+FOLD(fold_taken, struct taken, by_place, to->samples += more->samples;)
+
+/* The function's number; BY has it. */
+static uint32_t
+function_named(const struct by_function *by, const struct sampled_function *key)
+{
+	const struct sampled_function *found =
+	    bsearch(key, by->names, by->count, sizeof *key, by_name);
+
+	return (uint32_t)(found - by->names);
+}
+
+/* All sums by site, function and rank, each once. The functions go to BY. */
+static struct taken *
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
+    size_t *count, bool own)
+{
+	const size_t places = taken_places(im);
+	struct taken *list = zalloc(places + 1, sizeof *list);
+
+	by->names = zalloc(places + 4, sizeof *by->names);
+	by->count = *count = 0;
+	for (size_t i = 0; i < places; i++) {
+		if (!taken_at(im, i, &list[*count]) || list[*count].place == TAKEN_THREADS ||
+		    list[*count].place == TAKEN_ALONE)
+			continue;
+		if (list[*count].period_ns > by->period_ns)
+			by->period_ns = list[*count].period_ns;
+		by->names[by->count++] = function_of(im, &list[(*count)++], own);
+	}
+	by->names[by->count++] = taken_rest;
+	by->names[by->count++] = taken_on_core;
+	by->names[by->count++] = taken_in_mpi;
+	by->count = fold_names(by->names, by->count);
+	for (size_t i = 0; i < *count; i++) {
+		const struct sampled_function key = function_of(im, &list[i], own);
+
+		list[i].function = function_named(by, &key);
+		list[i].site = groups->of[list[i].site];	/* counted with its calls */
+	}
+	*count = fold_taken(list, *count);
+	return list;
+}
 
 /* ---- one site ---- */
 
@@ -55,16 +180,6 @@ error_of(const struct sums *s, int32_t rank, uint64_t samples)
 	return sampled_error(samples, sampled_ns(s, rank, 1), s->drawn_ns[rank]);
 }
 
-/* Adds what the rank HAS: samples, or nanoseconds without samples. */
-static void
-add_function(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t has)
-{
-	if (e->is_unsampled)
-		add_rank(e, s, rank, slow, 0, (int64_t)has, 0);
-	else
-		add_rank(e, s, rank, slow, has, sampled_ns(s, rank, has), error_of(s, rank, has));
-}
-
 /* The time that samples are drawn from and do not represent. */
 static struct excess
 excess_unsampled(const struct sums *s, int32_t slow)
@@ -72,7 +187,8 @@ excess_unsampled(const struct sums *s, int32_t slow)
 	const bool switched = s->im->counts.switched > 0;
 	/* In a run without samples nothing more is known of the time on a core. */
 	struct excess e = { function_named(s->by, switched ? &taken_on_core : &taken_rest),
-	    .is_unsampled = !switched || s->by->period_ns > 0 };
+	    .is_unsampled = !switched || s->by->period_ns > 0,
+	    .off = switched ? OFF_REASONS : OFF_UNKNOWN };
 
 	for (int32_t r = 0; r < s->im->graph.known.ranks; r++)
 		add_rank(&e, s, r, slow, 0, s->drawn_ns[r] - sampled_ns(s, r, s->samples[r]),
@@ -100,11 +216,17 @@ excesses_of(const struct sums *s, int32_t rank, size_t *count)
 		}
 		e->function = s->at[i].function;
 		e->is_unsampled = s->at[i].place >= TAKEN_OFF_CORE;
+		e->off = e->is_unsampled ? (int)(s->at[i].place - TAKEN_OFF_CORE) : OFF_REASONS;
 		for (int32_t r = 0; r < ranks; r++) {
 			const bool any = i < s->count && s->at[i].function == e->function &&
 			    s->at[i].rank == r;
+			const uint64_t has = any ? s->at[i].samples : 0;	/* or ns */
 
-			add_function(e, s, r, rank, any ? s->at[i].samples : 0);
+			if (e->is_unsampled)
+				add_rank(e, s, r, rank, 0, (int64_t)has, 0);
+			else
+				add_rank(e, s, r, rank, has, sampled_ns(s, r, has),
+				    error_of(s, r, has));
 			i += any;
 		}
 		++*count;
@@ -124,7 +246,9 @@ uneven_of(struct sums *s, uint32_t site, bool crowded)
 	struct uneven u = { .site = site };
 	const int32_t ranks = s->im->graph.known.ranks;
 	int64_t *ns = zalloc((size_t)ranks, sizeof *ns);
+	char text[64];
 
+	u.where = formatted("%s", index_text(s->im, BY_SITE, site, text, sizeof text));
 	memcpy(ns, s->compute_ns, (size_t)ranks * sizeof *ns);
 	for (size_t i = 0; i < s->count && crowded; i++)
 		if (s->at[i].place == taken_off(OFF_PREEMPTED))
@@ -313,6 +437,12 @@ rank_cores(const struct imbalance *im, const struct site_groups *groups)
 		else
 			*(t.place == TAKEN_THREADS ? &of->threads_ns : t.place == TAKEN_ALONE ?
 			    &of->alone_ns : &of->core.on_ns) += (int64_t)t.samples;
+	}
+	for (struct rank_core *of = list; of < list + ranks; of++) {
+		const double ns = of->compute_ns > 0 ? (double)of->compute_ns : 1;
+
+		of->threads_mean = (double)of->threads_ns / ns;
+		of->alone_share = (double)of->alone_ns / ns;
 	}
 	return list;
 }

@@ -7,21 +7,7 @@
 #include "../tool/tool.h"
 #include "functions.h"
 
-struct hybrid_times {
-	struct hybrid_time **of;	/* by index, then rank */
-	size_t count, capacity;
-	struct thread_states states;	/* of one piece */
-};
-
 /* ---- the states of the threads ------------------------------------------------------- */
-
-static struct hybrid_times *
-times_of(struct imbalance *im)
-{
-	if (im->hybrid == NULL)
-		im->hybrid = zalloc(1, sizeof *im->hybrid);
-	return im->hybrid;
-}
 
 static void
 count_state(struct imbalance *im, uint32_t location, const struct thread_state *state, int64_t ns)
@@ -40,64 +26,44 @@ count_state(struct imbalance *im, uint32_t location, const struct thread_state *
 	time->on_core_ns += ns * state->on_core;
 }
 
-/* Time before MPI_Init is not in the span. */
-static void
-restart(struct imbalance *im, uint32_t rank)
-{
-	for (size_t i = 0; i < hybrid_indices(im); i++)
-		if (im->hybrid->of[i] != NULL)
-			im->hybrid->of[i][rank] = (struct hybrid_time){ 0 };
-}
-
 void
-hybrid_count(struct imbalance *im, const struct thread_lanes *lanes,
+hybrid_count(struct imbalance *im, struct thread_states *states, const struct thread_lanes *lanes,
     const struct thread_waits *waits, uint32_t location, const struct row *row, int64_t from_ns,
     int64_t to_ns)
 {
-	struct thread_states *states;
-
 	if (location >= (uint32_t)im->graph.known.ranks || im->spans[location].finalized)
 		return;
-	if (call_class(row->call) == CLASS_INIT)
-		restart(im, location);
-	else if (from_ns < to_ns && off_lane_of(lanes, location, 0) != NULL) {
-		states = &times_of(im)->states;
-		states->count = 0;
+	if (call_class(row->call) == CLASS_INIT) {
+		/* Time before MPI_Init is not in the span. */
+		for (size_t i = 0; i < im->hybrid_count; i++)
+			if (im->hybrid[i] != NULL)
+				im->hybrid[i][location] = (struct hybrid_time){ 0 };
+	} else if (from_ns < to_ns && off_lane_of(lanes, location, 0) != NULL) {
 		thread_states_add(states, lanes, location, from_ns, to_ns, waits);
 		thread_states_sum(states);
 		for (size_t i = 0; i + 1 < states->count; i++)
 			count_state(im, location, &states->at[i],
 			    states->at[i + 1].at_ns - states->at[i].at_ns);
+		states->count = 0;
 	}
 }
 
 /* ---- sums ---------------------------------------------------------------------------- */
 
-size_t
-hybrid_indices(const struct imbalance *im)
-{
-	return im->hybrid != NULL ? im->hybrid->count : 0;
-}
-
 struct hybrid_time *
 hybrid_at(struct imbalance *im, size_t index, int32_t rank)
 {
-	struct hybrid_times *h = times_of(im);
+	struct hybrid_time **of = AT(im->hybrid, im->hybrid_count, index);
 
-	GROW(h->of, h->capacity, index + 1);
-	while (h->count <= index)
-		h->of[h->count++] = NULL;
-	if (h->of[index] == NULL)
-		h->of[index] = zalloc((size_t)im->graph.known.ranks, sizeof **h->of);
-	return &h->of[index][rank];
+	if (*of == NULL)
+		*of = zalloc((size_t)im->graph.known.ranks, sizeof **of);
+	return *of + rank;
 }
 
 struct hybrid_time
 hybrid_time(const struct imbalance *im, size_t index, int32_t rank)
 {
-	const struct hybrid_times *h = im->hybrid;
-
-	return index < hybrid_indices(im) && h->of[index] != NULL ? h->of[index][rank] :
+	return index < im->hybrid_count && im->hybrid[index] != NULL ? im->hybrid[index][rank] :
 	    (struct hybrid_time){ 0 };
 }
 
@@ -110,7 +76,7 @@ hybrid_time(const struct imbalance *im, size_t index, int32_t rank)
 static int64_t
 threads_of(const struct imbalance *im, int32_t rank, int64_t outside_ns)
 {
-	int64_t most = (int64_t)hybrid_indices(im) - 1 - HYBRID_SEVERAL, ns = 0;
+	int64_t most = (int64_t)im->hybrid_count - 1 - HYBRID_SEVERAL, ns = 0;
 
 	for (; most > 1; most--) {
 		ns += hybrid_time(im, (size_t)(HYBRID_SEVERAL + most), rank).ns;
@@ -126,7 +92,7 @@ add_rank(const struct imbalance *im, int32_t rank, int64_t threads, struct hybri
 {
 	int64_t known_ns = 0;
 
-	for (size_t i = 0; i < hybrid_indices(im); i++) {
+	for (size_t i = 0; i < im->hybrid_count; i++) {
 		const struct hybrid_time time = hybrid_time(im, i, rank);
 		const int64_t active = i == HYBRID_IDLE ? 0 : i == HYBRID_SERIAL ? 1 :
 		    (int64_t)i - HYBRID_SEVERAL;

@@ -44,12 +44,14 @@ struct hybrid {
 	int64_t unknown_ns;		/* of first threads outside MPI; in none of the others */
 };
 
-/* Counts the time outside MPI before a call, before the call is added to its rank's span. */
-void hybrid_count(struct imbalance *im, const struct thread_lanes *lanes,
-    const struct thread_waits *waits, uint32_t location, const struct row *row, int64_t from_ns,
-    int64_t to_ns);
-/* The number of indices, one time of a rank, and the same to add to it. */
-size_t hybrid_indices(const struct imbalance *im);
+/*
+ * Counts the time outside MPI before a call, before the call is added to its rank's span. STATES is
+ * scratch memory, empty between uses.
+ */
+void hybrid_count(struct imbalance *im, struct thread_states *states,
+    const struct thread_lanes *lanes, const struct thread_waits *waits, uint32_t location,
+    const struct row *row, int64_t from_ns, int64_t to_ns);
+/* One time of a rank, and the same to add to it. */
 struct hybrid_time hybrid_time(const struct imbalance *im, size_t index, int32_t rank);
 struct hybrid_time *hybrid_at(struct imbalance *im, size_t index, int32_t rank);
 /*

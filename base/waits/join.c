@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins the results of several processes, each for a part of the run, in the first process. Results
+ * Reads a run with several processes, each a part, and joins their results in the first one. These
  * are sums of integers, maxima, or the first or last in time, so parts may begin anywhere: a
  * binary-tree reduction over the parts, in order. Results travel as messages of a stream in memory;
  * a message has many rows of one kind.
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "../tool/fields.h"
-#include "core.h"
-#include "counted.h"
+#include "causes.h"
+#include "counters.h"
 #include "functions.h"
 #include "hybrid.h"
 
@@ -24,7 +24,7 @@ struct item {
 	union {
 		struct run_counts counts;
 		struct state_sums state;
-		struct totals totals;
+		struct analytic analytic;
 		struct cell cell;
 		struct site_ns site;
 		struct span span;
@@ -46,9 +46,9 @@ static const struct field counts_fields[] = { PLACE, HAS(counts.unmatched_sends)
 	HAS(counts.sampled), HAS(counts.switched), FIELDS_END };
 static const struct field state_fields[] = { PLACE, HAS(state.wait_ns), HAS(state.direct_ns),
 	HAS(state.indirect_ns), HAS(state.propagating_ns), HAS(state.count), FIELDS_END };
-static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),
-	HAS(totals.wait_after_ns), HAS(totals.unsynchronised_ns),
-	HAS(totals.unsynchronised), HAS(totals.edges), FIELDS_END };
+static const struct field analytic_fields[] = { PLACE, HAS(analytic.wait_before_ns),
+	HAS(analytic.wait_after_ns), HAS(analytic.unsynchronised_ns),
+	HAS(analytic.unsynchronised), HAS(analytic.edges), FIELDS_END };
 static const struct field cell_fields[] = { PLACE, HAS(cell.compute_ns), HAS(cell.mpi_ns),
 	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), FIELDS_END };
 static const struct field wait_ns_fields[] = { PLACE, HAS(wait_ns), FIELDS_END };
@@ -81,7 +81,7 @@ static const struct field counted_fields[] = { PLACE, HAS(counted.rank), HAS(cou
 
 /* In the order of sending. */
 enum result {
-	COUNTS, STATE, LARGEST, CALL, RANK, SPAN, LOCATION, CELL, WAIT_NS, SITE, DELAY, LINK,
+	COUNTS, STATE, LARGEST, SPAN, LOCATION, CELL, ANALYTIC, WAIT_NS, SITE, DELAY, LINK,
 	    SAMPLED, HYBRID, COUNTED, RESULTS
 };
 
@@ -90,9 +90,9 @@ static const struct {
 	const struct field *fields;
 } results[RESULTS] = {
 	[COUNTS] = { "counts", counts_fields }, [STATE] = { "state", state_fields },
-	[LARGEST] = { "largest", wait_fields }, [CALL] = { "call_totals", totals_fields },
-	[RANK] = { "rank_totals", totals_fields }, [SPAN] = { "span", span_fields },
+	[LARGEST] = { "largest", wait_fields }, [SPAN] = { "span", span_fields },
 	[LOCATION] = { "location", location_fields }, [CELL] = { "cell", cell_fields },
+	[ANALYTIC] = { "analytic", analytic_fields },
 	[WAIT_NS] = { "wait_ns", wait_ns_fields }, [SITE] = { "site_ns", site_fields },
 	[DELAY] = { "delay", delay_fields }, [LINK] = { "link", wait_fields },
 	[SAMPLED] = { "sampled", taken_fields }, [HYBRID] = { "hybrid", hybrid_fields },
@@ -110,25 +110,27 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	case CELL:
 		*count = of < DIMENSIONS ? im->tables[of].count : 0;
 		return of < DIMENSIONS;
+	case ANALYTIC:
+		*count = of < DIMENSIONS ? im->tables[of].analytic_count : 0;
+		return of < DIMENSIONS;
 	case WAIT_NS:
-		*count = of < DIMENSIONS * STATES ? im->tables[of / STATES].count : 0;
+		*count = of < DIMENSIONS * STATES ?
+		    im->tables[of / STATES].wait_count[of % STATES] : 0;
 		return of < DIMENSIONS * STATES;
 	case SITE:
 		*count = (size_t)im->graph.known.ranks;
 		return of < im->site_count;
 	case HYBRID:
 		*count = (size_t)im->graph.known.ranks;
-		return of < hybrid_indices(im);
+		return of < im->hybrid_count;
 	case LINK:
 		*count = MOST_LINKS;
 		return of < chain_count(im);
 	case STATE:
 	case LARGEST: *count = STATES; break;
-	case CALL: *count = im->call_capacity; break;
-	case RANK:
 	case SPAN: *count = (size_t)im->graph.known.ranks; break;
 	case LOCATION: *count = im->graph.known.location_count; break;
-	case DELAY: *count = delays_of(im)->count; break;
+	case DELAY: *count = im->causes->delays.count; break;
 	case SAMPLED: *count = im->functions != NULL ? taken_places(im) : 0; break;
 	case COUNTED: *count = counted_places(im); break;
 	default: break;
@@ -148,14 +150,13 @@ find(const struct imbalance *im, enum result result, struct item *item)
 	case COUNTS: item->counts = im->counts; break;
 	case STATE: item->state = im->states[index]; break;
 	case LARGEST: item->wait = im->states[index].largest; break;
-	case CALL: item->totals = im->calls[index]; break;
-	case RANK: item->totals = im->ranks[index]; break;
 	case SPAN: item->span = im->spans[index]; break;
 	case LOCATION:
 		item->location.before_ns = im->before_ns[index];
 		item->location.last_leave_ns = im->last_leave_ns[index];
 		break;
 	case CELL: item->cell = im->tables[of].cells[index]; break;
+	case ANALYTIC: item->analytic = im->tables[of].analytic[index]; break;
 	case WAIT_NS:
 		item->wait_ns = state_ns(&im->tables[of / STATES], index, (int)(of % STATES));
 		return item->wait_ns != 0;
@@ -164,7 +165,7 @@ find(const struct imbalance *im, enum result result, struct item *item)
 			return false;
 		item->site = im->sites[of][index];
 		return index == 0 || item->site.compute_ns != 0 || item->site.mpi_ns != 0;
-	case DELAY: item->delay = delays_of(im)->of[index]; break;
+	case DELAY: item->delay = im->causes->delays.of[index]; break;
 	case LINK:		/* OF: links after this one */
 		links = chain_of(im, of, chain);
 		if (index >= links)
@@ -189,9 +190,8 @@ sums_of(struct imbalance *im, enum result result, const struct item *item)
 	switch (result) {
 	case COUNTS: return &im->counts;
 	case STATE: return &im->states[item->index];
-	case CALL: return totals_of(im, (uint16_t)item->index);
-	case RANK: return &im->ranks[item->index];
 	case CELL: return cell_of(im, item->of, item->index);
+	case ANALYTIC: return analytic_of(im, item->of, item->index);
 	case WAIT_NS: return wait_ns_of(&im->tables[item->of / STATES], item->index,
 	    item->of % STATES);
 	case SITE: return site_ns_of(im, item->of, (int32_t)item->index);
@@ -280,19 +280,26 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 		functions_begin(im);
 }
 
-/* Takes the rows of a message; returns its number of bytes. */
-static size_t
-take_message(struct imbalance *im, msgpack_unpacked *unpacked, const struct team *team, int from,
-    struct item *items, struct links *links)
+/* Takes all results that the member gives. */
+static void
+take(struct imbalance *im, const struct team *team, int from)
 {
+	struct item *items = zalloc(AT_ONCE, sizeof *items);
 	const char *why = "its rows are damaged";
-	size_t bytes, count;
-	void *sent = team_receive(team, from, 1, &bytes);
+	struct links links = { .count = 0 };
+	msgpack_unpacked unpacked;
 	struct message message;
-	int result = 0;
+	size_t bytes, count;
+	void *sent;
 
-	if (bytes > 0) {
-		if (message_parse(&message, unpacked, sent, bytes, &why) <= 0)
+	msgpack_unpacked_init(&unpacked);
+	for (;;) {
+		int result = 0;
+
+		sent = team_receive(team, from, 1, &bytes);
+		if (bytes == 0)
+			break;
+		if (message_parse(&message, &unpacked, sent, bytes, &why) <= 0)
 			die("results of process %d: %s", from, why);
 		while (!is_kind(&message, results[result].kind))
 			result++;
@@ -300,22 +307,10 @@ take_message(struct imbalance *im, msgpack_unpacked *unpacked, const struct team
 		    sizeof *items, &count) < 0)
 			die("results of process %d: %s", from, why);
 		for (size_t i = 0; i < count; i++)
-			add(im, (enum result)result, &items[i], links);
+			add(im, (enum result)result, &items[i], &links);
+		free(sent);
 	}
 	free(sent);
-	return bytes;
-}
-
-static void
-take(struct imbalance *im, const struct team *team, int from)
-{
-	struct item *items = zalloc(AT_ONCE, sizeof *items);
-	struct links links = { .count = 0 };
-	msgpack_unpacked unpacked;
-
-	msgpack_unpacked_init(&unpacked);
-	while (take_message(im, &unpacked, team, from, items, &links) > 0)
-		;
 	msgpack_unpacked_destroy(&unpacked);
 	free(items);
 }
@@ -346,7 +341,8 @@ needed(const struct part *part, const struct team *team, size_t *count)
 	return members;
 }
 
-void
+/* Each member has counted its part, or nothing. */
+static void
 join_parts(struct imbalance *im, const struct team *team)
 {
 	size_t count, own = 0;
@@ -360,4 +356,35 @@ join_parts(struct imbalance *im, const struct team *team)
 		else if (own + step < count)
 			take(im, team, members[own + step]);
 	free(members);
+}
+
+void
+read_graph_together(struct imbalance *im, const char *file, const struct team *team)
+{
+	struct part part = { .first = (size_t)team->rank, .begun = team->rank == 0,
+	    .end = (size_t)team->rank + 1 };
+	uint64_t counts[2] = { 1, 0 };		/* of parts; what is defined before */
+	struct border *borders = NULL;
+
+	if (team->size == 1) {
+		read_graph(im, file);
+		return;
+	}
+	if (team->rank == 0)
+		borders = part_borders(file, (size_t)team->size, &counts[0], &counts[1]);
+	team_copy(team, counts, sizeof counts);
+	if (team->rank > 0)
+		borders = zalloc(counts[0], sizeof *borders);
+	team_copy(team, borders, counts[0] * sizeof *borders);
+	part.borders = borders;
+	part.count = counts[0];
+	part.defined = counts[1];
+	team_part(team);
+	if (part.first < part.count) {
+		im->part = &part;
+		read_graph(im, file);
+	}
+	team_meet(team);
+	join_parts(im, team);
+	im->part = NULL;
 }

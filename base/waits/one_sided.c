@@ -22,29 +22,26 @@ struct accesses {
 	struct access { int64_t leave_ns; uint64_t seq; } last, before;
 };
 
-/* A rank's part of an MPI window, by world rank: the holders of its lock, and its accesses. */
-struct target {
-	uint32_t window, of;		/* rank; NOBODY: free slot */
-	uint32_t *holders;		/* locations */
-	size_t holder_count, holder_capacity;
-	struct accesses *accesses;	/* in order of origins */
-	size_t access_count, access_capacity;
-};
-
 struct released {		/* by that row, when it was entered */
 	int64_t at_ns;
 	uint64_t seq;
 	uint32_t by;		/* NOBODY: it waited for none */
 };
 
-/* The state of an origin in an MPI window. */
-struct accessor {
+/* The part of a location in an MPI window. A rank is a target as its first location. */
+struct member_part {
 	uint32_t window, of;		/* location; NOBODY: free slot */
+	/* a target: who holds its lock, and accesses to it */
+	uint32_t *holders;		/* locations */
+	size_t holder_count, holder_capacity;
+	struct accesses *accesses;	/* in order of origins */
+	size_t access_count, access_capacity;
+	/* an origin */
 	uint32_t epochs;		/* of active targets, ended */
+	bool all;			/* MPI_Win_lock_all */
 	/* The last MPI_Win_complete: rows, and the last post that it waited for. */
 	uint64_t completed, completed_end;
 	struct released released;
-	bool all;			/* MPI_Win_lock_all */
 };
 
 /* A call not yet counted that ended when the call BY had been entered: trace.5, holds. */
@@ -54,13 +51,11 @@ struct held {
 	uint32_t location, by;		/* location NOBODY: free slot */
 };
 
-HASH_TABLE_OF(targets, struct target, window, of, of, NOBODY)
-HASH_TABLE_OF(accessors, struct accessor, window, of, of, NOBODY)
+HASH_TABLE_OF(member_parts, struct member_part, window, of, of, NOBODY)
 HASH_TABLE_OF(helds, struct held, seq, location, location, NOBODY)
 
 struct one_sided {
-	struct targets targets;
-	struct accessors accessors;
+	struct member_parts parts;
 	struct helds helds;
 };
 
@@ -70,8 +65,7 @@ void
 one_sided_begin(struct imbalance *im)
 {
 	im->one_sided = zalloc(1, sizeof *im->one_sided);
-	targets_begin(&im->one_sided->targets, 64);
-	accessors_begin(&im->one_sided->accessors, 64);
+	member_parts_begin(&im->one_sided->parts, 64);
 	helds_begin(&im->one_sided->helds, 64);
 }
 
@@ -86,20 +80,13 @@ one_sided_held(struct imbalance *im, uint32_t location, uint64_t seq, uint32_t b
 		*held = (struct held){ seq, by_seq, until_ns, location, by };
 }
 
-static struct target *
-target_of(struct imbalance *im, uint32_t window, int32_t rank)
+/* Valid until the next one is sought. */
+static struct member_part *
+part_of(struct imbalance *im, uint32_t window, uint32_t location)
 {
-	const struct target key = { .window = window, .of = (uint32_t)rank };
+	const struct member_part key = { .window = window, .of = location };
 
-	return targets_add(&im->one_sided->targets, &key);
-}
-
-static struct accessor *
-accessor_of(struct imbalance *im, uint32_t window, uint32_t location)
-{
-	const struct accessor key = { .window = window, .of = location };
-
-	return accessors_add(&im->one_sided->accessors, &key);
+	return member_parts_add(&im->one_sided->parts, &key);
 }
 
 /* The world rank of the call's target; -1: none, or unknown. */
@@ -114,7 +101,7 @@ target_rank(const struct imbalance *im, uint32_t location, const struct row *row
 
 /* The index of the location among the holders; their number if it is not one. */
 static size_t
-holder_at(const struct target *target, uint32_t location)
+holder_at(const struct member_part *target, uint32_t location)
 {
 	size_t at = 0;
 
@@ -149,14 +136,14 @@ note_lock(struct imbalance *im, const struct whole_call *call)
 	const struct row *row = &call->rows[0].row;
 	const enum one_sided_kind kind = call->kind->one_sided;
 	const int32_t rank = target_rank(im, call->location, row);
-	struct target *target;
+	struct member_part *target;
 	size_t at;
 
 	if (kind == LOCKS_ALL || kind == UNLOCKS_ALL)
-		accessor_of(im, row->comm, call->location)->all = kind == LOCKS_ALL;
+		part_of(im, row->comm, call->location)->all = kind == LOCKS_ALL;
 	if (rank < 0 || (kind != LOCKS && kind != UNLOCKS))
 		return;
-	target = target_of(im, row->comm, rank);
+	target = part_of(im, row->comm, (uint32_t)rank);
 	if (kind == LOCKS)
 		*APPEND(target->holders, target->holder_count, target->holder_capacity) =
 		    call->location;
@@ -190,7 +177,7 @@ SEARCH(access_at, struct accesses, uint32_t, BEFORE)
 #undef BEFORE
 
 static struct accesses *
-accesses_of(struct target *target, uint32_t origin)
+accesses_of(struct member_part *target, uint32_t origin)
 {
 	const size_t low = access_at(target->accesses, target->access_count, origin);
 
@@ -210,19 +197,20 @@ note_access(struct imbalance *im, const struct whole_call *call)
 {
 	const struct row *row = &call->rows[0].row;
 	const int32_t rank = target_rank(im, call->location, row);
-	const struct accessor *me = accessor_of(im, row->comm, call->location);
-	struct target *target;
+	const struct member_part *me = part_of(im, row->comm, call->location);
+	const uint32_t epoch = me->epochs;
+	struct member_part *target;
 	struct accesses *accesses;
 
 	if (rank < 0 || rank == im->graph.known.location_rank[call->location] || me->all)
 		return;
-	target = target_of(im, row->comm, rank);
+	target = part_of(im, row->comm, (uint32_t)rank);
 	if (holder_at(target, call->location) < target->holder_count)
 		return;
 	accesses = accesses_of(target, call->location);
-	if (accesses->epoch != me->epochs) {
+	if (accesses->epoch != epoch) {
 		accesses->before = accesses->last;
-		accesses->epoch = me->epochs;
+		accesses->epoch = epoch;
 	}
 	accesses->last = (struct access){ row->leave_ns, call->first };
 }
@@ -270,7 +258,7 @@ fence_waits(struct imbalance *im, const struct whole_call *call,
 {
 	const struct wait_row *row = &call->rows[0];
 	const int32_t rank = im->graph.known.location_rank[call->location];
-	const struct target *target = target_of(im, row->row.comm, rank);
+	const struct member_part *target = part_of(im, row->row.comm, (uint32_t)rank);
 	const int64_t limit_ns = row->has_other ? row->other_ns : INT64_MIN;
 	struct access last = { row->row.enter_ns, 0 };
 	const int waiting = count > 0 && waits[0].state == WAIT_AT_FENCE;
@@ -301,18 +289,6 @@ take_post(const struct imbalance *im, struct released *last, const struct wait_r
 		    complete->other };
 }
 
-static void
-note_complete(struct imbalance *im, const struct whole_call *call)
-{
-	struct accessor *a = accessor_of(im, call->rows[0].row.comm, call->location);
-
-	a->completed = call->first;
-	a->completed_end = call->first + call->count;
-	a->released = (struct released){ call->rows[0].row.enter_ns, 0, NOBODY };
-	for (uint32_t i = 0; i < call->count; i++)
-		take_post(im, &a->released, &call->rows[i]);
-}
-
 /* Of the MPI_Win_complete that one row of a wait refers to, counted or not. */
 static struct released
 released_of(struct imbalance *im, const struct wait_row *wait)
@@ -322,7 +298,7 @@ released_of(struct imbalance *im, const struct wait_row *wait)
 	uint64_t first, seq;
 
 	if (im->done[wait->other] > wait->other_seq) {
-		const struct accessor *a = accessor_of(im, wait->row.comm, wait->other);
+		const struct member_part *a = part_of(im, wait->row.comm, wait->other);
 
 		return wait->other_seq >= a->completed && wait->other_seq < a->completed_end ?
 		    a->released : last;
@@ -369,7 +345,7 @@ indirect_wait(struct imbalance *im, const struct whole_call *call, struct wait w
 int
 exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
 {
-	const int32_t rank = im->graph.known.location_rank[call->location];
+	const uint32_t rank = (uint32_t)im->graph.known.location_rank[call->location];
 	const struct wait own = waits[0];
 	struct access last = { call->rows[0].row.enter_ns, 0 };
 	uint32_t by = NOBODY;
@@ -379,7 +355,7 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 	waits[0].state = LATE_COMPLETE;
 	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
 		if (row->has_other && !row->is_send)
-			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other),
+			last_access(accesses_of(part_of(im, row->row.comm, rank), row->other),
 			    row->other_ns, &last, &by);
 	}
 	return indirect_wait(im, call, own, waits,
@@ -391,24 +367,31 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 void
 one_sided_count(struct imbalance *im, const struct whole_call *call)
 {
+	const struct row *row = &call->rows[0].row;
+	struct member_part *me;
+
 	if (call->kind->one_sided == ACCESSES && call->kind->class == CLASS_RMA)
 		note_access(im, call);
 	else if (call->kind->one_sided == ENDS_EPOCH)
-		accessor_of(im, call->rows[0].row.comm, call->location)->epochs++;
-	if (call->kind->class == CLASS_ACCESS_END)
-		note_complete(im, call);
+		part_of(im, row->comm, call->location)->epochs++;
+	if (call->kind->class != CLASS_ACCESS_END)
+		return;
+	me = part_of(im, row->comm, call->location);
+	me->completed = call->first;
+	me->completed_end = call->first + call->count;
+	me->released = (struct released){ row->enter_ns, 0, NOBODY };
+	for (uint32_t i = 0; i < call->count; i++)
+		take_post(im, &me->released, &call->rows[i]);
 }
 
 bool
 one_sided_is_clear(const struct imbalance *im)
 {
-	const struct one_sided *o = im->one_sided;
+	const struct member_parts *parts = &im->one_sided->parts;
 
-	for (size_t i = 0; i < o->targets.size; i++)
-		if (!targets_is_free(&o->targets.slots[i]) && o->targets.slots[i].holder_count > 0)
-			return false;
-	for (size_t i = 0; i < o->accessors.size; i++)
-		if (!accessors_is_free(&o->accessors.slots[i]) && o->accessors.slots[i].all)
+	for (size_t i = 0; i < parts->size; i++)
+		if (!member_parts_is_free(&parts->slots[i]) &&
+		    (parts->slots[i].holder_count > 0 || parts->slots[i].all))
 			return false;
 	return true;
 }

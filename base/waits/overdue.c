@@ -8,18 +8,11 @@ struct overdue_row {
 	uint32_t location;
 };
 
-struct overdue_rows {
-	struct overdue_row *at;		/* those kept in the window */
-	size_t count, capacity;
-};
-
 void
 overdue_take(struct imbalance *im)
 {
 	const struct edge_block *e = &im->graph.edges;
 
-	if (im->overdue == NULL)
-		im->overdue = zalloc(1, sizeof *im->overdue);
 	for (size_t i = 0; i < e->count; i++) {
 		struct wait_row *row = wait_row_change(im, e->location[i], e->seq[i]);
 
@@ -28,7 +21,7 @@ overdue_take(struct imbalance *im)
 			continue;
 		row->overdue = true;
 		window_keep(&im->graph.window, e->location[i], e->seq[i]);
-		*APPEND(im->overdue->at, im->overdue->count, im->overdue->capacity) =
+		*APPEND(im->overdue, im->overdue_count, im->overdue_capacity) =
 		    (struct overdue_row){ e->seq[i], e->location[i] };
 	}
 }
@@ -36,16 +29,17 @@ overdue_take(struct imbalance *im)
 void
 overdue_settle(struct imbalance *im)
 {
-	struct overdue_rows *o = im->overdue;
 	size_t kept = 0;
 
-	for (size_t i = 0; o != NULL && i < o->count; i++)
-		if (o->at[i].seq < im->graph.seqs[o->at[i].location])
-			window_forget_kept(&im->graph.window, o->at[i].location, o->at[i].seq);
+	for (size_t i = 0; i < im->overdue_count; i++) {
+		const struct overdue_row row = im->overdue[i];
+
+		if (row.seq < im->graph.seqs[row.location])
+			window_forget_kept(&im->graph.window, row.location, row.seq);
 		else
-			o->at[kept++] = o->at[i];
-	if (o != NULL)
-		o->count = kept;
+			im->overdue[kept++] = row;
+	}
+	im->overdue_count = kept;
 }
 
 struct wait_row *

@@ -20,7 +20,7 @@ closest(const struct index *index, uint64_t rows)
 }
 
 struct border *
-part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
+part_borders(const char *file, size_t count, uint64_t *parts, uint64_t *defined)
 {
 	struct border *borders = zalloc(count, sizeof *borders);
 	struct index index;
@@ -72,13 +72,6 @@ part_skips(const struct part *part, struct reader *in, const struct message *mes
 	    (message->offset < part->borders[part->first].from || is_kind(message, "settled"));
 }
 
-/* Nothing later refers to anything before. */
-static bool
-is_clear(const struct imbalance *im)
-{
-	return im->at_point && open_is_empty(im) && one_sided_is_clear(im);
-}
-
 void
 part_sync(struct imbalance *im, const struct message *message)
 {
@@ -100,7 +93,8 @@ part_sync(struct imbalance *im, const struct message *message)
 		return;
 	if (message->offset > part->borders[part->end].at)
 		die_index(im->graph.in, message->offset, "another synchronisation point is here");
-	if (is_clear(im))
+	/* Nothing later refers to anything before. */
+	if (im->at_point && open_is_empty(im) && one_sided_is_clear(im))
 		part->ended = true;
 	else
 		part->end++;

@@ -83,28 +83,16 @@ find_line(const struct poles *poles, struct long_pole *p)
 
 /* What the part of a computation is: of no known reason, it computes. */
 static enum pole_reason
-reason_of(const struct sampled_function *f)
+reason_of(const struct poles *poles, const struct excess *e)
 {
-	const char *const names[POLE_REASONS] = { "", off_names[OFF_BLOCKED],
-		off_names[OFF_PREEMPTED], thread_wait_name };
-	enum pole_reason reason = POLE_REASONS - 1;
+	const struct sampled_function *f = &poles->by->names[e->function];
 
-	if (f->in != NULL && strcmp(f->in, thread_wait_name) == 0)
+	if (strcmp(f->name, thread_wait_name) == 0 ||
+	    (f->in != NULL && strcmp(f->in, thread_wait_name) == 0))
 		return WAITS_FOR_THREADS;
-	while (reason > COMPUTES && strcmp(f->name, names[reason]) != 0)
-		reason--;
-	return reason;
-}
-
-/* The reason why it was off its core; OFF_REASONS: it was on one. */
-static int
-off_reason_of(const struct sampled_function *f)
-{
-	int reason = 0;
-
-	while (reason < OFF_REASONS && strcmp(f->name, off_names[reason]) != 0)
-		reason++;
-	return reason;
+	if (e->off == OFF_BLOCKED)
+		return IS_BLOCKED;
+	return e->off == OFF_PREEMPTED ? IS_PREEMPTED : COMPUTES;
 }
 
 /*
@@ -120,7 +108,7 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 	double work = 1, least_ns;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
-		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
+		const enum pole_reason reason = reason_of(poles, e);
 
 		slow_ns[reason] += (double)e->slow_ns;
 		others_ns[reason] += others * e->others_ns;
@@ -140,10 +128,11 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 			p->reason_share = slow_ns[reason] / (double)u->slow_ns;
 		}
 	for (size_t i = 0; i < u->count && p->reason == IS_BLOCKED; i++) {
-		const struct sampled_function *f = &poles->by->names[u->functions[i].function];
+		const struct excess *e = &u->functions[i];
+		const struct sampled_function *f = &poles->by->names[e->function];
 
-		more_ns = (double)u->functions[i].slow_ns - others * u->functions[i].others_ns;
-		if (reason_of(f) == IS_BLOCKED && f->in != NULL && more_ns > most_ns) {
+		more_ns = (double)e->slow_ns - others * e->others_ns;
+		if (reason_of(poles, e) == IS_BLOCKED && f->in != NULL && more_ns > most_ns) {
 			most_ns = more_ns;
 			p->function = f->in;
 			p->file = f->file;
@@ -162,15 +151,14 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 	double most_ns = 0;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++)
-		if (reason_of(&poles->by->names[e->function]) != IS_PREEMPTED)
+		if (reason_of(poles, e) != IS_PREEMPTED)
 			most_ns += LITTLE * ((double)e->slow_ns - others * e->others_ns);
 	most_ns = fmax(most_ns, 0);
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const double more_ns = (double)e->slow_ns - others * e->others_ns;
 
 		if (e->is_unsampled)
-			p->unsampled_share[off_reason_of(&poles->by->names[e->function])] +=
-			    (double)e->slow_ns / (double)u->slow_ns;
+			p->unsampled_share[e->off] += (double)e->slow_ns / (double)u->slow_ns;
 		else if (more_ns > most_ns && e->samples >= LEAST_SAMPLES) {
 			most_ns = more_ns;
 			p->function = poles->by->names[e->function].name;
@@ -193,7 +181,7 @@ is_alike(const struct poles *poles, const struct uneven *u)
 	double slow_ns = 0, others_ns = 0;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
-		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
+		const enum pole_reason reason = reason_of(poles, e);
 
 		if (reason == IS_BLOCKED || reason == WAITS_FOR_THREADS) {
 			slow_ns += (double)e->slow_ns;
@@ -248,7 +236,7 @@ do_the_same(const struct poles *poles, const struct long_pole *p, const struct u
 	double same_ns = 0, all_ns = 0;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++)
-		if (!poles->crowded || reason_of(&poles->by->names[e->function]) != IS_PREEMPTED) {
+		if (!poles->crowded || reason_of(poles, e) != IS_PREEMPTED) {
 			same_ns += fmin((double)e->slow_ns, share * e->others_ns);
 			all_ns += (double)e->slow_ns;
 		}
@@ -412,17 +400,6 @@ pole_at(const struct poles *poles, size_t at)
 	return p;
 }
 
-/* Whether an earlier pole covers this one: ranks that compute alike are one pole. */
-static bool
-is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
-{
-	for (size_t i = 0; i < count; i++)
-		if (pole_has(&before[i], p->rank) && before[i].kind == p->kind &&
-		    strcmp(before[i].where, p->where) == 0)
-			return true;
-	return false;
-}
-
 static struct evidence
 evidence_of(const struct poles *poles, const struct long_pole *pole)
 {
@@ -459,12 +436,17 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	poles.delays = sorted_delays(im, &poles.delay_count);
 	candidates = poles.place_count > 0 ? poles.place_count : poles.delay_count;
 	for (size_t i = 0; i < candidates && i < MOST_LOOKED_AT && count < 3; i++) {
-		found[count] = pole_at(&poles, i);
-		if (is_told(found, count, &found[count])) {
-			free(found[count].ranks);
-			found[count] = no_pole;
-		} else
-			count++;
+		const struct long_pole pole = pole_at(&poles, i);
+		size_t k = 0;
+
+		/* An earlier one covers it: ranks that compute alike are one pole. */
+		while (k < count && !(pole_has(&found[k], pole.rank) &&
+		    found[k].kind == pole.kind && strcmp(found[k].where, pole.where) == 0))
+			k++;
+		if (k < count)
+			free(pole.ranks);
+		else
+			found[count++] = pole;
 	}
 	hung = pole_hung(&v.pole, &im->graph.known);
 	if (!hung)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pool.h"
+#include "waits.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "../tool/tool.h"
 
 void
 pool_give(struct item_pool *pool, size_t bytes, uint32_t number)
@@ -13,26 +11,21 @@ pool_give(struct item_pool *pool, size_t bytes, uint32_t number)
 	pool->free = number;
 }
 
-static void
-add_block(struct item_pool *pool, size_t bytes)
-{
-	const size_t first = pool->count << POOL_SHIFT;
-
-	if (first + POOL_MASK > UINT32_MAX)
-		die("out of memory");
-	*APPEND(pool->blocks, pool->count, pool->capacity) = need(malloc(bytes << POOL_SHIFT));
-	/* number 0 means none */
-	for (size_t i = POOL_MASK + 1, last = first == 0 ? 1 : 0; i-- > last; )
-		pool_give(pool, bytes, (uint32_t)(first + i));
-}
-
 uint32_t
 pool_take(struct item_pool *pool, size_t bytes)
 {
+	const size_t first = pool->count << POOL_SHIFT;
 	uint32_t number;
 
-	if (pool->free == 0)
-		add_block(pool, bytes);
+	if (pool->free == 0) {
+		if (first + POOL_MASK > UINT32_MAX)
+			die("out of memory");
+		*APPEND(pool->blocks, pool->count, pool->capacity) =
+		    need(malloc(bytes << POOL_SHIFT));
+		/* number 0 means none */
+		for (size_t i = POOL_MASK + 1, last = first == 0 ? 1 : 0; i-- > last; )
+			pool_give(pool, bytes, (uint32_t)(first + i));
+	}
 	number = pool->free;
 	memcpy(&pool->free, pool_at(pool, bytes, number), sizeof pool->free);
 	if (pool->free != 0)	/* it was given back long ago */

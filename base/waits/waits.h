@@ -32,16 +32,23 @@
 #include "../run/graph_input.h"
 #include "../run/span.h"
 #include "../tool/tool.h"
-#include "fixed.h"
-#include "pool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
 
+/* Sums of calls in groups. Calls outside groups are all execution. */
+struct analytic {
+	int64_t wait_before_ns, wait_after_ns, unsynchronised_ns;
+	uint64_t unsynchronised, edges;
+};
+
+/* What follows from these and from the sums of all calls. */
 struct totals {
-	int64_t wait_before_ns, wait_after_ns, execution_ns, unsynchronised_ns;
+	struct analytic of;
+	int64_t total_ns, wait_ns, execution_ns;
 	int64_t program_ns;	/* outside of MPI calls; processes only */
 	int64_t mpi_ns;	/* in MPI calls */
-	uint64_t calls, unsynchronised, nodes, edges;
+	double imbalance;	/* wait time over execution and program time; 0 without either */
+	uint64_t calls, nodes, edges;
 };
 
 /* ---- wait states ------------------------------------------------------------------------ */
@@ -121,9 +128,12 @@ struct state_sums {
 };
 
 struct table {
-	struct cell *cells;	/* by rank, site, call, ... */
-	int64_t *wait_ns[STATES];	/* the same by state; NULL: no waits, as for most states */
-	size_t count, capacity;
+	struct cell *cells;	/* by rank, site, call, ...; some are zero */
+	size_t count;
+	struct analytic *analytic;	/* the same, by rank and by call only */
+	size_t analytic_count;
+	int64_t *wait_ns[STATES];	/* the same by state */
+	size_t wait_count[STATES];	/* 0: no waits, as for most states */
 };
 
 /* ---- the run ---------------------------------------------------------------------------- */
@@ -172,7 +182,30 @@ struct whole_call {
 	bool polled;			/* a test or probe that found nothing */
 };
 
-/* Pools of waits, and of their causes by the number of causes: chains.c. */
+/*
+ * A pool for many items of one size: contiguous in blocks, numbered with 32 bits from 1. Returned
+ * items are used again. Memory: the peak number of items.
+ */
+
+enum { POOL_SHIFT = 10, POOL_MASK = (1 << POOL_SHIFT) - 1 };	/* items of a block */
+
+struct item_pool {
+	char **blocks;
+	size_t count, capacity;		/* blocks */
+	uint32_t free;	/* the last freed item, which begins with the next one's number; 0: none */
+};
+
+/* An uninitialised item of BYTES: at least 4, and the same in each call. */
+uint32_t pool_take(struct item_pool *pool, size_t bytes);
+void pool_give(struct item_pool *pool, size_t bytes, uint32_t number);
+
+static inline void *
+pool_at(const struct item_pool *pool, size_t bytes, uint32_t number)
+{
+	return pool->blocks[number >> POOL_SHIFT] + (number & POOL_MASK) * bytes;
+}
+
+/* Pools of waits, and of their causes by the number of causes: origins.c. */
 enum { MOST_CAUSES = 24 };	/* of a wait */
 struct origins {
 	struct item_pool waits, shares[MOST_CAUSES + 1];
@@ -219,7 +252,8 @@ struct imbalance {
 	const struct whole_call *seen;	/* the call it sees, with all its rows */
 	bool waits_only;		/* no causes */
 	bool goes_on;			/* rows that are overdue are counted as soon as they are */
-	struct overdue_rows *overdue;	/* NULL: there were none */
+	struct overdue_row *overdue;	/* those kept in the window; NULL: there were none */
+	size_t overdue_count, overdue_capacity;
 	bool every_order;	/* a message from any source may be in wrong order: wrong_order.c */
 	struct part *part;		/* the part of the run to read; NULL: all */
 	size_t window_bytes;		/* see window_limit; set before reading to override */
@@ -241,21 +275,20 @@ struct imbalance {
 
 	struct call_kind *kinds;	/* by index of call_name */
 	unsigned kind_count;
-	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_name */
-	size_t call_capacity;
 	struct table tables[DIMENSIONS];
 	struct state_sums states[STATES];
 	struct site_ns {		/* by site, of each rank; or NULL */
 		int64_t compute_ns, mpi_ns;	/* before the site; in it, without waits */
 	} **sites;
-	size_t site_count, site_capacity;
+	size_t site_count;
 	struct late_list *late;	/* wrong_order.c: by location */
 	struct one_sided *one_sided;	/* one_sided.c: accesses and locks of MPI windows */
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: from samples; NULL: none */
 	struct counted_table *counted;	/* counted.c: from samples with counters; NULL: none */
-	struct hybrid_times *hybrid;	/* hybrid.c: from switches; NULL: none */
+	struct hybrid_time **hybrid;	/* hybrid.c: by index, then rank; some are NULL */
+	size_t hybrid_count;		/* 0: no switches */
 	struct run_counts counts;
 	int64_t *before_ns;		/* by location: time of the run before its first call */
 	struct span *spans;		/* by rank, for its first thread */
@@ -270,65 +303,54 @@ counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static inline int64_t
-wait_ns(const struct totals *t)
-{
-	return t->wait_before_ns + t->wait_after_ns;
-}
-
-/* Wait time over execution and program time; 0 without either. */
-double imbalance_of(const struct totals *t);
-
 /* The wait time of INDEX in a state, and in all states. */
 static inline int64_t
 state_ns(const struct table *table, size_t index, int state)
 {
-	return index < table->count && table->wait_ns[state] != NULL ?
-	    table->wait_ns[state][index] : 0;
+	return index < table->wait_count[state] ? table->wait_ns[state][index] : 0;
 }
 int64_t waits_ns(const struct table *table, size_t index);
 
-/* read.c: reads a graph stream. The caller sets from_ns, to_ns and the observer before. */
+/*
+ * read.c: reads a graph stream, from graph.in if that is open. The caller sets from_ns, to_ns and
+ * the observer before.
+ */
 void read_graph(struct imbalance *im, const char *file);
-void read_opened_graph(struct imbalance *im);	/* the same from an open reader */
-/* Reads the part im->part; the joining process calls analytic_end. */
-void read_part(struct imbalance *im, const char *file);
-
-/* ---- parts of a run, for several processes: parts.c, join.c ---- */
-
-/*
- * A part of a run: some consecutive stretches, for one of several processes. It begins at a
- * synchronisation point from the index of the graph. Reading begins with the blocks of the point's
- * calls, and counting after these calls. It ends with the calls of the point that begins the next
- * part, if nothing crosses that point. Otherwise it continues into the next part, whose result is
- * then unused.
- */
-struct border {			/* where a part begins */
-	uint64_t at;		/* offset of the message of kind sync; 0: the begin of the run */
-	uint64_t from;		/* its calls and later ones are in blocks after this */
-};
-
-struct part {
-	const struct border *borders;	/* of all parts */
-	size_t count;
-	uint64_t defined;	/* no definition comes after this offset */
-	size_t first;			/* index of this part */
-	size_t end;			/* the first part that is not read */
-	bool begun, ended;
-};
-
-/*
- * The borders of at most COUNT parts of FILE with about equal numbers of rows; one part if there is
- * no index.
- */
-struct border *part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined);
-
-/* Each member of the team has counted its im->part, or nothing if that is NULL. */
 struct team;
-void join_parts(struct imbalance *im, const struct team *team);
-void analytic_end(struct imbalance *im);	/* then, in the first process */
+/* join.c: the same by several processes, of which the first one has the results. */
+void read_graph_together(struct imbalance *im, const char *file, const struct team *team);
 
-/* ---- causes: causes.c, delays.c, chains.c ---- */
+/* ---- causes: causes.c, origins.c ---- */
+
+/*
+ * Fixed-point sums of fractions of nanoseconds: the same in any order and any number of parts. They
+ * have 64 bits of whole nanoseconds (292 years over all ranks) and 32 bits of fraction. Each number
+ * is cut to 2^-32 ns when it is added; after that nothing is rounded.
+ */
+
+static inline void
+fixed_add(int64_t *ns, uint32_t *fraction, int64_t more_ns, uint32_t more_fraction)
+{
+	const uint64_t sum = (uint64_t)*fraction + more_fraction;
+
+	*fraction = (uint32_t)sum;
+	*ns = (int64_t)((uint64_t)*ns + (uint64_t)more_ns + (sum >> 32));
+}
+
+/* MORE_NS is from 0 to below 2^63. */
+static inline void
+fixed_add_double(int64_t *ns, uint32_t *fraction, double more_ns)
+{
+	const int64_t whole_ns = (int64_t)more_ns;
+
+	fixed_add(ns, fraction, whole_ns, (uint32_t)((more_ns - (double)whole_ns) * 0x1p32));
+}
+
+static inline double
+fixed_ns(int64_t ns, uint32_t fraction)
+{
+	return (double)ns + (double)fraction * 0x1p-32;
+}
 
 /* The cost to others of one rank's excess time on one piece of code. */
 struct delay {
@@ -368,13 +390,17 @@ size_t chain_count(const struct imbalance *im);
 /* One of the longest waits and, after it, the waits that led to it; returns their number. */
 size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
 
-/* ---- what follows from the sums: results.c ---- */
+/* ---- what follows from the sums: sums.c ---- */
 
 static inline double
 seconds(int64_t ns)
 {
 	return 1e-9 * (double)ns;
 }
+
+/* The analytic estimate of a rank or of a call; of all ranks. */
+struct totals totals_of(const struct imbalance *im, enum dimension by, size_t index);
+struct totals totals_of_all(const struct imbalance *im);
 
 /* The counted time of the run. */
 int64_t counted_run_ns(const struct imbalance *im);
@@ -387,12 +413,12 @@ int64_t counted_locations(const struct imbalance *im);
 struct shares {
 	int32_t rank;
 	int64_t before_ns, compute_ns, mpi_useful_ns, wait_ns, after_ns;
-	int64_t run_ns;		/* the sum, unless there is a fault */
+	int64_t run_ns;
 	int64_t polling_ns;	/* part of mpi_useful_ns */
+	bool adds_up;		/* to run_ns, to the nanosecond, unless there is a fault */
 };
-struct shares *shares_by_rank(const struct imbalance *im);	/* the caller frees them */
-struct shares shares_of_all(const struct imbalance *im);
-bool sums_hold(const struct imbalance *im);	/* on every rank, to the nanosecond */
+/* By rank, and behind these of all ranks; the caller frees them. */
+struct shares *shares_by_rank(const struct imbalance *im);
 
 struct efficiency efficiency_of(const struct imbalance *im, bool whole);
 
@@ -413,9 +439,9 @@ struct explained {
 	int64_t wait_ns;
 	int64_t delay_ns;	/* by computation or waits of other ranks meanwhile */
 	int64_t completion_ns;	/* the collective itself took so long */
+	double share;		/* of both; 1 if nobody waits */
 };
 struct explained explained_of(const struct imbalance *im);
-double explained_share(const struct explained *e);	/* 1 if nobody waits */
 
 /* Non-empty cells, longest wait first, then by number. */
 struct line {
@@ -430,6 +456,5 @@ const char *index_text(const struct imbalance *im, enum dimension dimension, siz
 
 /* The heuristic estimate: of compute before a call site, the maximum over the mean of all ranks. */
 double site_heuristic(const struct imbalance *im, size_t site);
-
 
 #endif

@@ -6,12 +6,6 @@
 
 enum { LATE = 100 };	/* remembered for each location */
 
-void
-late_begin(struct imbalance *im)
-{
-	im->late = zalloc(im->graph.known.location_count, sizeof *im->late);
-}
-
 /* As counted. */
 static struct wait
 wait_of(const struct imbalance *im, const struct late *late)

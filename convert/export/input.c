@@ -28,7 +28,7 @@ observe(struct imbalance *im, struct observer *observer, struct reader *in)
 	*im = (struct imbalance){ .graph.in = in, .observer = observer, .waits_only = true,
 	    .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	if (waits)
-		read_opened_graph(im);
+		read_graph(im, NULL);
 	while (!waits && progress_next(&progress, in, &message)) {
 		const bool calls = is_kind(&message, "calls");
 
