@@ -104,6 +104,21 @@ edges() {
 	grep -q ' and 3 collectives matched, 0 sends, 0 receives and 0 collectives not; 3 synchronisation points' t.err
 }
 
+@test "a function and its form with large counts are one collective" {
+	cat >t.txt <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Bcast 20 30 comm=1 peer=0
+		0 MPI_Finalize 60 70
+		1 MPI_Init 0 10
+		1 MPI_Bcast_c 25 30 comm=1 peer=0
+		1 MPI_Finalize 60 70
+	END
+	tests/pack <t.txt | lp-graph 2>t.err >t.graph
+	grep -q ' and 3 collectives matched' t.err
+	refute grep -q meets t.err
+}
+
 @test "rows without a partner are named, counted and left out" {
 	cat >t.txt <<-'END'
 		trace ranks=2

@@ -89,10 +89,27 @@ begins(unsigned call)
 	return call_class(call) == CLASS_INIT || call_spawns(call);
 }
 
+static size_t
+length_without_c(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return length > 2 && strcmp(name + length - 2, "_c") == 0 ? length - 2 : length;
+}
+
+bool
+calls_are_same(unsigned a, unsigned b)
+{
+	const char *x = call_name(a), *y = call_name(b);
+
+	return a == b || (length_without_c(x) == length_without_c(y) &&
+	    memcmp(x, y, length_without_c(x)) == 0);
+}
+
 bool
 calls_meet(unsigned a, unsigned b)
 {
-	return a == b || (begins(a) && begins(b)) || (a == INDEX_Comm_accept &&
+	return calls_are_same(a, b) || (begins(a) && begins(b)) || (a == INDEX_Comm_accept &&
 	    b == INDEX_Comm_connect) || (a == INDEX_Comm_connect && b == INDEX_Comm_accept);
 }
 

@@ -120,6 +120,8 @@ bool call_aborts(unsigned call);
 bool call_spawns(unsigned call);
 /* These, MPI_Comm_accept and connect: they wait for processes of another MPI_COMM_WORLD. */
 bool call_meets(unsigned call);
+/* The same function, maybe with large counts (MPI_Bcast_c)? */
+bool calls_are_same(unsigned a, unsigned b);
 /* May the members of one instance make these two calls? */
 bool calls_meet(unsigned a, unsigned b);
 /* Does this call of CLASS_IO or CLASS_RMA start a request (MPI_File_iread, MPI_Rput)? */

@@ -8,16 +8,10 @@
 #include "../tool/tool.h"
 #include "waits.h"
 
-/* The large-count form of a function is the same call. */
 static bool
 same_call(const struct thread *a, const struct thread *b)
 {
-	const char *x = call_name(a->call), *y = call_name(b->call);
-	const size_t m = strlen(x), n = strlen(y);
-	const size_t short_m = m > 2 && strcmp(x + m - 2, "_c") == 0 ? m - 2 : m;
-	const size_t short_n = n > 2 && strcmp(y + n - 2, "_c") == 0 ? n - 2 : n;
-
-	return short_m == short_n && memcmp(x, y, short_m) == 0 &&
+	return calls_are_same(a->call, b->call) &&
 	    (a->open.peer == b->open.peer || a->open.peer == ROOT_PEER ||
 	    b->open.peer == ROOT_PEER || a->open.peer == NULL_PEER || b->open.peer == NULL_PEER);
 }
