@@ -352,7 +352,7 @@ calls:   6   6   1   2   3" ]
 	[ "$(sort out)" = "$(printf 'spawned: 5\nspawned: 5')" ]
 	lp-merge run 2>/dev/null | lp-graph >t.graph 2>graph.err
 	trace.py check t.graph
-	grep -q '^lp-graph: 4 messages and 11 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	grep -q '^lp-graph: 4 messages and 12 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 	lp-critpath -F json t.graph >path
 	# The child's 0.5 s, and the 0.3 s of a parent before; who waits for the child is in the other world.
 	jq -e '[.segments[] | select(.kind == "compute" and .rank == 3) | .end_ns - .begin_ns] | max > 450000000' path
@@ -377,7 +377,7 @@ calls:   6   6   1   2   3" ]
 	kill $server
 	lp-merge server client 2>err | lp-graph >t.graph 2>graph.err
 	grep -q '^lp-merge: client/rank.0: ranks 2 to 3 of the trace are ranks 0 to 1 of this MPI_COMM_WORLD$' err
-	grep -q '^lp-graph: 4 messages and 12 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	grep -q '^lp-graph: 4 messages and 13 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
 
 @test "a sequence of failed polls becomes one row, and nothing else is folded" {

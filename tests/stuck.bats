@@ -187,6 +187,10 @@ stalls() {
 	stalls persistent waiting '[2]' KILL
 }
 
+@test "a rank that has not called MPI_Comm_disconnect is waited for" {
+	stalls disconnect waiting '[2]' KILL
+}
+
 @test "a standard send beside a receive that a late rank owes is no deadlock" {
 	stalls eager waiting '[2]' KILL
 	stalls exchange waiting '[2]' KILL

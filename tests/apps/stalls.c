@@ -298,6 +298,17 @@ fence(void)
 	MPI_Win_fence(0, win);
 }
 
+/* Open MPI lets all wait for all there; elsewhere they wait in MPI_Finalize. */
+static void
+disconnect(void)
+{
+	MPI_Comm copy;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+	late(2);
+	MPI_Comm_disconnect(&copy);
+}
+
 static void
 accept(void)
 {
@@ -421,7 +432,7 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "ilate", ilate }, { "persistent", persistent }, { "eager", eager },
 	{ "exchange", exchange }, { "locked", locked }, { "locks", locks },
 	{ "exposed", exposed }, { "unposted", unposted }, { "epochs", epochs },
-	{ "fence", fence }, { "accept", accept }, { "slow", slow },
+	{ "fence", fence }, { "disconnect", disconnect }, { "accept", accept }, { "slow", slow },
 #if MPI_VERSION >= 4
 	{ "partitioned", partitioned }, { "unready", unready }, { "unarrived", unarrived },
 	{ "unasked", unasked },
