@@ -138,9 +138,12 @@ align(struct comparison *c)
 		align_run(c, &c->all[r]);
 	for (struct summary *run = c->all; run < c->all + c->run_count; run++) {
 		run->by_unit = zalloc(c->unit_count, sizeof *run->by_unit);
+		run->phase_unit_ns = zalloc(c->unit_count + 1, sizeof *run->phase_unit_ns);
+		run->phase_unit_ns[c->unit_count] = run->phase_ns[0];
 		for (struct site_sums *p = run->places; p < run->places + run->count; p++)
 			if (p->unit != NOBODY) {
 				run->by_unit[p->unit] = p;
+				run->phase_unit_ns[p->unit] = run->phase_ns[p - run->places + 1];
 				if (c->units[p->unit].on[run->side] == NULL)
 					c->units[p->unit].on[run->side] = p;
 			}

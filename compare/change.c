@@ -166,18 +166,6 @@ unit_part(const struct summary *run, size_t unit, size_t part)
 	return part == COMPUTING ? unit_computing(run, unit) : unit_communication(run, unit);
 }
 
-static void
-phases_by_unit(const struct comparison *c)
-{
-	for (struct summary *run = c->all; run < c->all + c->run_count; run++) {
-		run->phase_unit_ns = zalloc(c->unit_count + 1, sizeof *run->phase_unit_ns);
-		run->phase_unit_ns[c->unit_count] = run->phase_ns[0];
-		for (size_t i = 0; i < run->count; i++)
-			if (run->places[i].unit != NOBODY)
-				run->phase_unit_ns[run->places[i].unit] += run->phase_ns[i + 1];
-	}
-}
-
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /*
@@ -195,7 +183,7 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 		one.at = all.at + all.count;
 		one.count = 0;
 		for (size_t i = 0; i < c->tested_count; i++)
-			if (c->is_b[i] == (side == B))
+			if (c->tested[i]->side == side)
 				one.at[one.count++] = (double)of(c->tested[i], index);
 		const double centre = median(one);
 
@@ -343,7 +331,6 @@ judge(const struct comparison *c, struct verdict *v)
 		}
 	}
 	apportion(c, rank_path, 0, v->ranks, v->run_time.change_ns, v->ranks_ns);
-	phases_by_unit(c);
 	apportion(c, phase_path, 0, units + 1, v->run_time.change_ns, v->phases_ns);
 	if (v->run_time.judged)
 		test_sites(c, v);

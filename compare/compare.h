@@ -63,6 +63,7 @@ struct summary {
 	const char *file;
 	int side;
 	uint64_t number;		/* among the side's files, from 1 */
+	uint64_t first_number;		/* of the run that this one repeats; 0: none */
 	char *program;
 	int32_t ranks;
 	int64_t run_ns;
@@ -88,12 +89,14 @@ struct summary {
 	/* disturbed.c: by unit, without what delayed single visits */
 	int64_t *undisturbed_ns[PARTS];
 	int64_t held_up_ns;		/* time beyond what other runs of both sides take */
-	/* change.c: by unit, then after the last synchronisation point */
+	double held_up;			/* the same as a share */
+	bool disturbed, left_out;	/* left_out: of the tests */
+	/* align.c: by unit, then after the last synchronisation point */
 	int64_t *phase_unit_ns;
 	int64_t *rank_ns;		/* path by rank */
 	/* all computation by rank, CORE_PARTS each; NULL: no switches are known */
 	int64_t *rank_core_ns;
-	/* by the place that ends a stretch; [count]: after the last */
+	/* [0]: after the last synchronisation point; then by the place that ends a stretch */
 	int64_t *phase_ns;
 };
 
@@ -146,31 +149,15 @@ struct comparison {
 	size_t unit_count, unit_capacity;
 	/* disturbed.c: both sides in order of run time, without disturbed runs */
 	struct summary **tested;
-	bool *is_b;
 	size_t tested_count;
-	struct disturbed *disturbed;
-	size_t disturbed_count;
-	struct given_twice *repeated;
-	size_t repeated_count;
 	struct relabelling ways;
+	struct summary *repeated;	/* no longer among all */
+	size_t repeated_count;
 };
 
-/* A run that was given before: it is one measurement, and counts once. */
-struct given_twice {
-	int side;
-	uint64_t run, first_run;	/* as given, from 1 */
-	const char *file;
-};
 /* disturbed.c */
+/* A run that was given before: it is one measurement, and counts once. */
 void leave_out_repeated(struct comparison *c);
-
-struct disturbed {
-	int side;
-	uint64_t run;			/* as given, from 1 */
-	const char *file;
-	double held_up, preempted;	/* shares of its time */
-	bool left_out;
-};
 /* Chooses the runs that the tests leave out, and removes disturbances from the others. */
 void find_disturbed(struct comparison *c);
 

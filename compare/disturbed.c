@@ -138,6 +138,11 @@ clean_all(struct comparison *c)
 	for (size_t u = 0; u < c->unit_count; u++)
 		for (size_t part = 0; part < PARTS; part++)
 			clean(c, u, part, most_disturbed(c));
+	for (size_t r = 0; r < c->tested_count; r++) {
+		struct summary *run = c->tested[r];
+
+		run->held_up = run->run_ns > 0 ? (double)run->held_up_ns / (double)run->run_ns : 0;
+	}
 }
 
 /* ---- repeated runs ---------------------------------------------------------------------- */
@@ -168,8 +173,8 @@ leave_out_repeated(struct comparison *c)
 		if (same == to)
 			*to++ = *run;
 		else {
-			c->repeated[c->repeated_count++] = (struct given_twice){ run->side,
-			    run->number, same->number, run->file };
+			run->first_number = same->number;
+			c->repeated[c->repeated_count++] = *run;
 			c->count[run->side]--;
 		}
 	}
@@ -179,9 +184,9 @@ leave_out_repeated(struct comparison *c)
 /* ---- runs ------------------------------------------------------------------------------- */
 
 static double
-held_up_share(const struct summary *run)
+held_up(const struct summary *run)
 {
-	return run->run_ns > 0 ? (double)run->held_up_ns / (double)run->run_ns : 0;
+	return run->held_up;
 }
 
 static double
@@ -205,31 +210,28 @@ stands_out(const struct comparison *c, double (*share)(const struct summary *run
 	return share(run) > usual + HELD_UP && share(run) > TIMES * usual;
 }
 
-/* The remaining runs must suffice for a test. More than a few are typical of a side, or of all. */
-static void
+/*
+ * Returns whether the disturbed runs are left out: the others must suffice for a test. More than a
+ * few are typical of a side, or of all.
+ */
+static bool
 leave_out(struct comparison *c)
 {
-	size_t left[SIDES] = { c->count[A], c->count[B] }, kept = 0;
+	size_t left[SIDES] = { c->count[A], c->count[B] }, disturbed = 0, kept = 0;
 
-	for (size_t i = 0; i < c->disturbed_count; i++)
-		left[c->disturbed[i].side]--;
-	if (c->disturbed_count > most_disturbed(c) || !can_judge(left[A], left[B]))
-		return;
-	for (size_t i = 0; i < c->disturbed_count; i++)
-		c->disturbed[i].left_out = true;
+	for (const struct summary *run = c->all; run < c->all + c->run_count; run++) {
+		left[run->side] -= run->disturbed;
+		disturbed += run->disturbed;
+	}
+	if (disturbed == 0 || disturbed > most_disturbed(c) || !can_judge(left[A], left[B]))
+		return false;
 	for (size_t r = 0; r < c->tested_count; r++) {
-		const struct summary *run = c->tested[r];
-		bool is_out = false;
-
-		for (size_t i = 0; i < c->disturbed_count; i++)
-			is_out |= run->side == c->disturbed[i].side &&
-			    run->number == c->disturbed[i].run;
-		if (!is_out) {
-			c->is_b[kept] = c->is_b[r];
+		c->tested[r]->left_out = c->tested[r]->disturbed;
+		if (!c->tested[r]->disturbed)
 			c->tested[kept++] = c->tested[r];
-		}
 	}
 	c->tested_count = kept;
+	return true;
 }
 
 ORDER(by_run_time, struct summary *const, COMPARED((*a)->run_ns, (*b)->run_ns)
@@ -238,29 +240,24 @@ ORDER(by_run_time, struct summary *const, COMPARED((*a)->run_ns, (*b)->run_ns)
 void
 find_disturbed(struct comparison *c)
 {
-	const size_t runs = c->run_count;
+	bool *is_b = zalloc(c->run_count, sizeof *is_b);
 
-	c->tested = zalloc(runs, sizeof(struct summary *));
-	c->is_b = zalloc(runs, sizeof *c->is_b);
-	c->disturbed = zalloc(runs, sizeof *c->disturbed);
-	for (struct summary *run = c->all; run < c->all + runs; run++) {
+	c->tested = zalloc(c->run_count, sizeof(struct summary *));
+	for (struct summary *run = c->all; run < c->all + c->run_count; run++) {
 		for (size_t part = 0; part < PARTS; part++)
 			run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
 		c->tested[c->tested_count++] = run;
 	}
 	/* An order independent of the sides, so that swapped sides give the same permutations. */
-	qsort(c->tested, runs, sizeof(struct summary *), by_run_time);
-	for (size_t r = 0; r < runs; r++)
-		c->is_b[r] = c->tested[r]->side == B;
+	qsort(c->tested, c->tested_count, sizeof(struct summary *), by_run_time);
 	clean_all(c);
-	for (const struct summary *run = c->all; run < c->all + runs; run++)
-		if (most_disturbed(c) > 0 &&
-		    (stands_out(c, held_up_share, run) || stands_out(c, preempted, run)))
-			c->disturbed[c->disturbed_count++] = (struct disturbed){ run->side,
-			    run->number, run->file, held_up_share(run), run->preempted, false };
-	if (c->disturbed_count > 0) {
-		leave_out(c);
+	for (struct summary *run = c->all; run < c->all + c->run_count; run++)
+		run->disturbed = most_disturbed(c) > 0 &&
+		    (stands_out(c, held_up, run) || stands_out(c, preempted, run));
+	if (leave_out(c))
 		clean_all(c);
-	}
-	c->ways = relabel(c->is_b, c->tested_count);
+	for (size_t r = 0; r < c->tested_count; r++)
+		is_b[r] = c->tested[r]->side == B;
+	c->ways = relabel(is_b, c->tested_count);
+	free(is_b);
 }

@@ -76,6 +76,10 @@ static const struct field section_fields[] = {
 
 const struct field place_fields[] = { PLACE_FIELDS(struct unit), FIELDS_END };
 
+#define RUN_GIVEN \
+	{ "side", FIELD(struct summary, side), .json = PLAIN, .names = side_names }, \
+	{ "run", FIELD(struct summary, number), .json = PLAIN }, \
+	{ "file", FIELD(struct summary, file), .json = PLAIN }
 static const struct field run_fields[] = {
 	{ "verdict", FIELD(struct verdict, text), .key = "verdict" },
 	{ "a_s", FIELD(struct verdict, run_time.a), IN_JSON_SECONDS, .key = "a_ns" },
@@ -90,18 +94,14 @@ static const struct field run_fields[] = {
 	{ "detectable_s", FIELD(struct verdict, run_detectable), IN_JSON_SECONDS },
 	FIELDS_END
 }, disturbed_fields[] = {
-	{ "side", FIELD(struct disturbed, side), .json = PLAIN, .names = side_names },
-	{ "run", FIELD(struct disturbed, run), .json = PLAIN },
-	{ "file", FIELD(struct disturbed, file), .json = PLAIN },
-	{ "held_up_share", FIELD(struct disturbed, held_up), .json = "%.9f" },
-	{ "preempted_share", FIELD(struct disturbed, preempted), .json = "%.9f" },
-	{ "left_out", FIELD(struct disturbed, left_out), .json = PLAIN },
+	RUN_GIVEN,
+	{ "held_up_share", FIELD(struct summary, held_up), .json = "%.9f" },
+	{ "preempted_share", FIELD(struct summary, preempted), .json = "%.9f" },
+	{ "left_out", FIELD(struct summary, left_out), .json = PLAIN },
 	FIELDS_END
 }, repeated_fields[] = {
-	{ "side", FIELD(struct given_twice, side), .json = PLAIN, .names = side_names },
-	{ "run", FIELD(struct given_twice, run), .json = PLAIN },
-	{ "file", FIELD(struct given_twice, file), .json = PLAIN },
-	{ "first_run", FIELD(struct given_twice, first_run), .json = PLAIN },
+	RUN_GIVEN,
+	{ "first_run", FIELD(struct summary, first_number), .json = PLAIN },
 	FIELDS_END
 }, fact_fields[] = {
 	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
@@ -213,21 +213,22 @@ print_load(struct text *text, const struct comparison *c)
 static void
 print_disturbed(struct text *text, const struct comparison *c)
 {
-	for (const struct given_twice *r = c->repeated; r < c->repeated + c->repeated_count; r++) {
+	for (const struct summary *r = c->repeated; r < c->repeated + c->repeated_count; r++)
 		text_line(text, "%s: run %llu (%s) is run %llu again, and counts once",
-		    r->side == A ? "A" : "B", (unsigned long long)r->run, r->file,
-		    (unsigned long long)r->first_run);
-	}
-	for (const struct disturbed *d = c->disturbed; d < c->disturbed + c->disturbed_count; d++) {
+		    r->side == A ? "A" : "B", (unsigned long long)r->number, r->file,
+		    (unsigned long long)r->first_number);
+	for (const struct summary *r = c->all; r < c->all + c->run_count; r++) {
 		char preempted[80] = "";
 
-		if (isfinite(d->preempted))
+		if (!r->disturbed)
+			continue;
+		if (isfinite(r->preempted))
 			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time "
-			    "ready to run, without a core", 100 * d->preempted);
+			    "ready to run, without a core", 100 * r->preempted);
 		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its "
-		    "time%s; the tests %s", d->side == A ? "A" : "B", (unsigned long long)d->run,
-		    d->file, 100 * d->held_up, preempted,
-		    d->left_out ? "leave it out" : "have it, because there are too few others");
+		    "time%s; the tests %s", r->side == A ? "A" : "B",
+		    (unsigned long long)r->number, r->file, 100 * r->held_up, preempted,
+		    r->left_out ? "leave it out" : "have it, because there are too few others");
 	}
 }
 
@@ -395,8 +396,13 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	put_facts(out, c, v);
 	put_reasons(out, v);
 	json_break(out);
-	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count,
-	    sizeof *c->disturbed);
+	json_begin_array(out, "disturbed");
+	for (const struct summary *run = c->all; run < c->all + c->run_count; run++)
+		if (run->disturbed) {
+			json_break(out);
+			json_row(out, NULL, disturbed_fields, run);
+		}
+	json_end_array(out);
 	json_break(out);
 	json_rows(out, "repeated", repeated_fields, c->repeated, c->repeated_count,
 	    sizeof *c->repeated);

@@ -100,7 +100,7 @@ tested_change(const struct comparison *c, VALUE(of), size_t index)
 	double ns = 0;
 
 	for (size_t r = 0; r < c->tested_count; r++)
-		ns += (double)of(c->tested[r], index) / (c->is_b[r] ? in_b : -in_a);
+		ns += (double)of(c->tested[r], index) / (c->tested[r]->side == B ? in_b : -in_a);
 	return ns;
 }
 

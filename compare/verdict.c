@@ -191,8 +191,8 @@ say_verdict(const struct comparison *c, struct verdict *v)
 	say_list(v, FUNCTIONS, "; of samples, function", ", function");
 	say_list(v, SECTIONS, c->runs[A][0].steps > 0 ? ";" : "; region", c->runs[A][0].steps > 0 ?
 	    "," : ", region");
-	for (size_t i = 0; i < c->disturbed_count; i++)
-		left_out += c->disturbed[i].left_out;
+	for (size_t r = 0; r < c->run_count; r++)
+		left_out += c->all[r].left_out;
 	if (left_out > 0)
 		say(v, "; without %zu disturbed run%s", left_out, left_out > 1 ? "s" : "");
 	if (v->fact_count > 0)
