@@ -116,13 +116,38 @@ openable(const char *file)
 	return name;
 }
 
+/* Returns whether a limit is exceeded. */
+static bool
+compare(struct text *text, struct comparison *c, const struct options *opt, int argc, char **argv)
+{
+	struct verdict v = { 0 };
+	bool beyond;
+
+	leave_out_repeated(c);
+	align(c);
+	find_facts(c, &v);
+	find_disturbed(c);
+	judge(c, &v);
+	judge_reasons(c, &v);
+	judge_lists(c, &v);
+	say_verdict(c, &v);
+	beyond = judge_limits(c, &v, opt->limits, opt->limit_count);
+	if (opt->junit != NULL)
+		write_junit(&v, opt->junit);
+	if (opt->form == STREAM)
+		print_stream(c, &v, argc, argv);
+	else
+		print_comparison(text, c, &v, opt->form, opt->all, opt->by);
+	return beyond;
+}
+
 int
 main(int argc, char **argv)
 {
+	static struct text text;	/* too large for the stack */
 	struct comparison c = { 0 };
-	struct verdict v = { 0 };
 	struct options opt;
-	bool beyond;
+	bool beyond = false;
 
 	tool = "lp-compare";
 	opt = parse_options(argc, argv);
@@ -143,27 +168,13 @@ main(int argc, char **argv)
 			run->number = ++c.count[side];
 		}
 	}
-	if (opt.history) {
-		print_history(&c, opt.form, opt.all);
-		return finish(DONE);
-	}
-	leave_out_repeated(&c);
-	if (opt.scaling) {
-		print_scaling_sites(&c, opt.weak, opt.form, opt.all);
-		return finish(DONE);
-	}
-	align(&c);
-	find_facts(&c, &v);
-	find_disturbed(&c);
-	judge(&c, &v);
-	judge_reasons(&c, &v);
-	judge_lists(&c, &v);
-	say_verdict(&c, &v);
-	beyond = judge_limits(&c, &v, opt.limits, opt.limit_count);
-	if (opt.junit != NULL)
-		write_junit(&v, opt.junit);
-	print_comparison(&c, &v, opt.form, opt.all, opt.by, argc, argv);
-	if (opt.form == STREAM)		/* the stream has closed standard output */
-		return beyond ? ANSWER_IS_NO : DONE;
+	text_begin(&text, stdout, NULL);
+	if (opt.history)
+		print_history(&text, &c, opt.form, opt.all);
+	else if (opt.scaling)
+		print_scaling_sites(&text, &c, opt.weak, opt.form, opt.all);
+	else
+		beyond = compare(&text, &c, &opt, argc, argv);
+	text_flush(&text);
 	return finish(beyond ? ANSWER_IS_NO : DONE);
 }

@@ -49,7 +49,7 @@ struct site_sums {			/* a call site of one run */
 	uint64_t calls, sent_bytes, received_bytes;
 	uint32_t comm;			/* of its first call */
 	int32_t comm_size;
-	bool polls;			/* the number of calls is random */
+	uint8_t polls;			/* 1: the number of calls is random */
 	uint32_t unit;			/* align.c */
 };
 
@@ -83,7 +83,6 @@ struct summary {
 		struct function_times times;
 		const struct function_time **by_name;	/* functions.c, indexed as by_unit */
 	} lists[LISTS];
-	char *sections;			/* what they are; NULL: the summary has none */
 	uint64_t steps;
 	const struct site_sums **by_unit;	/* align.c; NULL: this run lacks the unit */
 	/* disturbed.c: by unit, without what delayed single visits */
@@ -113,7 +112,7 @@ positions_of(const struct site_sums *p)		/* number of positions in use */
 void summarise(const char *file, int by, int argc, char **argv);
 /* Reads a summary from FILE, or has another process summarise FILE. */
 void summary_read(struct summary *summary, const char *file, int by);
-void summary_write(const struct summary *summary, struct reader *in, int argc, char **argv);
+void summary_write(const struct summary *summary, struct reader *in, int by, int argc, char **argv);
 
 /* ---- both sides ------------------------------------------------------------------------- */
 
@@ -333,10 +332,12 @@ int64_t state_wait(const struct summary *run, size_t state);
 /* print.c */
 extern const struct field place_fields[];	/* of a struct unit */
 void print_more(struct text *text, size_t count, size_t shown);	/* "(3 more; ...)" */
-void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
-    int by, int argc, char **argv);
+void print_comparison(struct text *text, const struct comparison *c, const struct verdict *v,
+    enum form form, bool all, int by);
+void print_stream(const struct comparison *c, const struct verdict *v, int argc, char **argv);
 /* Runs that are all on one side: scaling.c. */
-void print_history(struct comparison *c, enum form form, bool all);
-void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);
+void print_history(struct text *text, struct comparison *c, enum form form, bool all);
+void print_scaling_sites(struct text *text, struct comparison *c, bool weak, enum form form,
+    bool all);
 
 #endif

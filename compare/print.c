@@ -420,7 +420,7 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 
 /* ---- a stream --------------------------------------------------------------------------- */
 
-static void
+void
 print_stream(const struct comparison *c, const struct verdict *v, int argc, char **argv)
 {
 	struct writer out;
@@ -446,28 +446,20 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		}
 		end_message(&out);
 	}
-	need_output(writer_end(&out));
+	need_output(writer_end_of(&out, false));
 }
 
 void
-print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
-    int by, int argc, char **argv)
+print_comparison(struct text *text, const struct comparison *c, const struct verdict *v,
+    enum form form, bool all, int by)
 {
-	static struct text text;	/* too large for the stack */
-
-	if (form == STREAM) {
-		print_stream(c, v, argc, argv);
-		return;
-	}
-	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		comparison_json(&text, c, v, by);
+		comparison_json(text, c, v, by);
 	else if (form == CSV && by != NO_SECTIONS)
-		csv_rows(&text, section_fields, v->lists[SECTIONS].at, v->lists[SECTIONS].count,
+		csv_rows(text, section_fields, v->lists[SECTIONS].at, v->lists[SECTIONS].count,
 		    sizeof *v->lists[SECTIONS].at);
 	else if (form == CSV)
-		csv_rows(&text, site_fields, v->sites, c->unit_count, sizeof *v->sites);
+		csv_rows(text, site_fields, v->sites, c->unit_count, sizeof *v->sites);
 	else
-		comparison_text(&text, c, v, all);
-	text_flush(&text);
+		comparison_text(text, c, v, all);
 }

@@ -256,12 +256,12 @@ scaling_as_csv(struct text *text, const struct scaling_table *t)
 }
 
 void
-print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all)
+print_scaling_sites(struct text *text, struct comparison *c, bool weak, enum form form, bool all)
 {
-	static struct text text;	/* too large for the stack */
 	struct scaling_table t = { .c = c, .weak = weak };
 	char *verdict;
 
+	leave_out_repeated(c);
 	SORT(c->runs[A], c->count[A], by_ranks_and_file);
 	align(c);
 	make_groups(&t);
@@ -269,14 +269,12 @@ print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all)
 		die("--scaling: all runs are on %d ranks", (int)t.groups[0].mean.ranks);
 	make_sites(&t);
 	verdict = scaling_verdict(&t);
-	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		scaling_as_json(&text, &t, verdict);
+		scaling_as_json(text, &t, verdict);
 	else if (form == CSV)
-		scaling_as_csv(&text, &t);
+		scaling_as_csv(text, &t);
 	else
-		scaling_as_text(&text, &t, verdict, all);
-	text_flush(&text);
+		scaling_as_text(text, &t, verdict, all);
 	free(verdict);
 }
 
@@ -374,9 +372,8 @@ history_as_text(struct text *text, const struct comparison *c,
 }
 
 void
-print_history(struct comparison *c, enum form form, bool all)
+print_history(struct text *text, struct comparison *c, enum form form, bool all)
 {
-	static struct text text;	/* too large for the stack */
 	struct weighed *sites;
 
 	SORT(c->runs[A], c->count[A], by_date);
@@ -384,13 +381,11 @@ print_history(struct comparison *c, enum form form, bool all)
 		find_date(&c->runs[A][r]);
 	align(c);
 	sites = weigh(c);
-	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		history_as_json(&text, c, sites, all ? SIZE_MAX : MOST_SITES);
+		history_as_json(text, c, sites, all ? SIZE_MAX : MOST_SITES);
 	else if (form == CSV)
-		csv_rows(&text, run_fields, c->runs[A], c->count[A], sizeof *c->runs[A]);
+		csv_rows(text, run_fields, c->runs[A], c->count[A], sizeof *c->runs[A]);
 	else
-		history_as_text(&text, c, sites, all ? SIZE_MAX : MOST_SITES);
-	text_flush(&text);
+		history_as_text(text, c, sites, all ? SIZE_MAX : MOST_SITES);
 	free(sites);
 }

@@ -219,7 +219,6 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
     const struct calls *calls)
 {
 	struct watcher *w = (struct watcher *)(void *)observer;
-	int64_t messages, collectives;
 
 	if (w->by != NO_SECTIONS)
 		sections_take(&w->sections, &im->graph.known, im->graph.in, message, calls);
@@ -239,11 +238,10 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		sampled_path_read(&w->s.lists[FUNCTIONS].times, im->graph.in, message,
 		    &im->graph.known);
 	else if (is_kind(message, "matching")) {
-		if (body_int(im->graph.in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
-		    body_int(im->graph.in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
+		if (body_int(im->graph.in, message, "messages", 0, INT64_MAX,
+		    &w->s.messages) < 0 || body_int(im->graph.in, message, "collectives", 0,
+		    INT64_MAX, &w->s.collectives) < 0)
 			die_input(im->graph.in);
-		w->s.messages = (uint64_t)messages;
-		w->s.collectives = (uint64_t)collectives;
 	}
 }
 
@@ -378,7 +376,6 @@ name_sections(struct watcher *w, const struct imbalance *im)
 			    (long long)row.instance);
 		function_times_add(&w->s.lists[SECTIONS].times, &f);
 	}
-	w->s.sections = (char *)(uintptr_t)section_kinds[w->by];
 }
 
 ORDER(by_host, struct host, BY_TEXT(name))
@@ -448,5 +445,5 @@ summarise(const char *file, int by, int argc, char **argv)
 	add_other_functions(&w.s);
 	if (by != NO_SECTIONS)
 		name_sections(&w, &im);
-	summary_write(&w.s, im.graph.in, argc, argv);
+	summary_write(&w.s, im.graph.in, by, argc, argv);
 }

@@ -44,7 +44,7 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 }
 
 void
-summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
+summary_write(const struct summary *s, struct reader *in, int by, int argc, char **argv)
 {
 	struct writer out;
 
@@ -92,7 +92,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		end_message(&out);
 	}
 	for (size_t i = 0; i < s->lists[SECTIONS].times.count; i++) {
-		message_begin(&out, s->sections, 2);
+		message_begin(&out, section_kinds[by], 2);
 		put_string(&out, "name", s->lists[SECTIONS].times.at[i].name);
 		put_int(&out, "path_ns", s->lists[SECTIONS].times.at[i].path_ns);
 		end_message(&out);
@@ -127,11 +127,10 @@ static void
 read_head(struct summary *s, struct reader *in, const struct message *message)
 {
 	const int64_t most = (int64_t)message->size;	/* a column has at least a byte per row */
-	int64_t ranks, places;
 
 	/* Older summaries lack some of it; without switches there are no rank_core_ns. */
-	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
-	    body_int(in, message, "places", 0, most, &places) < 0 ||
+	if (body_int(in, message, "ranks", 1, most, &s->ranks) < 0 ||
+	    body_int(in, message, "places", 0, most, &s->capacity) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
 	    body_int_if(in, message, "date_s", 0, INT64_MAX, &s->date_s) < 0 ||
 	    body_int_if(in, message, "span_ns", 0, INT64_MAX, &s->of.span_ns) < 0 ||
@@ -140,11 +139,9 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
 	    body_uint(in, message, "communicators", &s->communicators) < 0)
 		die_input(in);
-	s->ranks = (int32_t)ranks;
-	s->rank_ns = zalloc((size_t)ranks, sizeof *s->rank_ns);
-	s->phase_ns = zalloc((size_t)places + 1, sizeof *s->phase_ns);
-	s->places = zalloc((size_t)places, sizeof *s->places);
-	s->capacity = (size_t)places;
+	s->rank_ns = zalloc((size_t)s->ranks, sizeof *s->rank_ns);
+	s->phase_ns = zalloc(s->capacity + 1, sizeof *s->phase_ns);
+	s->places = zalloc(s->capacity, sizeof *s->places);
 	s->program = text_of(message, "program");
 	s->hosts = text_of(message, "hosts");
 	s->load = text_of(message, "load");
@@ -153,11 +150,11 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");
 	if (body_column(in, message, "wait_ns", STATES, s->wait_ns) < 0 ||
-	    body_column(in, message, "rank_ns", (size_t)ranks, s->rank_ns) < 0 ||
-	    body_column(in, message, "phase_ns", (size_t)places + 1, s->phase_ns) < 0)
+	    body_column(in, message, "rank_ns", (size_t)s->ranks, s->rank_ns) < 0 ||
+	    body_column(in, message, "phase_ns", s->capacity + 1, s->phase_ns) < 0)
 		die_input(in);
 	if (body_get(message, "rank_core_ns") != NULL) {
-		const size_t count = (size_t)ranks * CORE_PARTS;
+		const size_t count = (size_t)s->ranks * CORE_PARTS;
 
 		s->rank_core_ns = zalloc(count, sizeof *s->rank_core_ns);
 		if (body_column(in, message, "rank_core_ns", count, s->rank_core_ns) < 0)
@@ -169,19 +166,16 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 static void
 read_ranks(struct site_sums *p, struct reader *in, const struct message *message)
 {
-	int64_t count;
-
 	if (body_get(message, "ranks") == NULL)
 		return;
-	if (body_int(in, message, "ranks", 0, LISTED_RANKS, &count) < 0)
+	if (body_int(in, message, "ranks", 0, LISTED_RANKS, &p->rank_count) < 0)
 		die_input(in);
-	p->rank_count = (uint32_t)count;
-	p->rank = zalloc((size_t)count, sizeof *p->rank);
-	p->rank_ns = zalloc((size_t)count, sizeof *p->rank_ns);
-	if (body_column(in, message, "rank", (size_t)count, p->rank) < 0 ||
-	    body_column(in, message, "rank_path_ns", (size_t)count, p->rank_ns) < 0)
+	p->rank = zalloc(p->rank_count, sizeof *p->rank);
+	p->rank_ns = zalloc(p->rank_count, sizeof *p->rank_ns);
+	if (body_column(in, message, "rank", p->rank_count, p->rank) < 0 ||
+	    body_column(in, message, "rank_path_ns", p->rank_count, p->rank_ns) < 0)
 		die_input(in);
-	for (int64_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < p->rank_count; i++)
 		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS)
 			die_message(in, message, "place: no such rank or time");
 }
@@ -190,8 +184,6 @@ static void
 read_positions(struct site_sums *p, struct reader *in, const struct message *message)
 {
 	static const char *const keys[PARTS] = { "computing_ns", "communication_ns" };
-	int64_t *ns;
-	size_t count;
 
 	if (body_get(message, "visits") == NULL)
 		return;
@@ -201,10 +193,11 @@ read_positions(struct site_sums *p, struct reader *in, const struct message *mes
 	if (p->visits == 0 || p->position_visits == 0 || positions_of(p) > POSITIONS ||
 	    (p->position_visits & (p->position_visits - 1)) != 0)
 		die_message(in, message, "place: no such number of visits");
-	count = positions_of(p);
 	for (size_t part = 0; part < PARTS; part++) {
-		p->position_ns[part] = zalloc(POSITIONS, sizeof *p->position_ns[part]);
-		ns = p->position_ns[part];
+		const size_t count = positions_of(p);
+		int64_t *ns = zalloc(POSITIONS, sizeof *ns);
+
+		p->position_ns[part] = ns;
 		if (body_column(in, message, keys[part], count, ns) < 0)
 			die_input(in);
 		for (size_t i = 0; i < count; i++)
@@ -217,7 +210,6 @@ static void
 read_place(struct summary *s, struct reader *in, const struct message *message)
 {
 	struct site_sums *p;
-	int64_t polls;
 
 	if (s->count == s->capacity)
 		die_message(in, message, "place: there are more than the summary says");
@@ -236,14 +228,13 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 ||
 	    body_int(in, message, "comm", 0, UINT32_MAX, &p->comm) < 0 ||
 	    body_int(in, message, "comm_size", 0, INT32_MAX, &p->comm_size) < 0 ||
-	    body_int(in, message, "polls", 0, 1, &polls) < 0)
+	    body_int(in, message, "polls", 0, 1, &p->polls) < 0)
 		die_input(in);
 	if (s->rank_core_ns != NULL &&
 	    body_column(in, message, "core_ns", CORE_PARTS, p->core_ns) < 0)
 		die_input(in);
 	read_ranks(p, in, message);
 	read_positions(p, in, message);
-	p->polls = polls != 0;
 }
 
 static void
