@@ -17,8 +17,8 @@ struct watcher {
 	struct summary s;		/* places by site */
 	/* of location 0: sites of its rows since the last synchronisation point */
 	uint32_t *ends;
-	uint64_t ends_first;
-	size_t ends_count, ends_capacity;
+	uint64_t ends_first;			/* row of ends[ends_begin] */
+	size_t ends_begin, ends_end, ends_capacity;
 	/* site that ended the stretch whose path comes next; SIZE_MAX: none */
 	size_t phase;
 	size_t phase_capacity;
@@ -85,7 +85,8 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 			}
 		}
 		if (calls->location == 0)
-			*APPEND(w->ends, w->ends_count, w->ends_capacity) = calls->site[i];
+			*ENQUEUE(w->ends, w->ends_begin, w->ends_end, w->ends_capacity) =
+			    calls->site[i];
 	}
 	w->phase = SIZE_MAX;
 }
@@ -94,14 +95,11 @@ static void
 take_sync(struct watcher *w, const struct imbalance *im)
 {
 	const uint64_t *seqs = im->graph.seqs;
-	uint64_t passed;
 
-	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
-		passed = seqs[0] - w->ends_first;
-		w->phase = w->ends[passed];
-		memmove(w->ends, w->ends + passed, (w->ends_count - passed) * sizeof *w->ends);
-		w->ends_count -= passed;
-		w->ends_first += passed;
+	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_end - w->ends_begin) {
+		w->ends_begin += (size_t)(seqs[0] - w->ends_first);
+		w->ends_first = seqs[0];
+		w->phase = w->ends[w->ends_begin];
 	}
 }
 
