@@ -208,13 +208,20 @@ paper_procedure(const struct problem *p, double only_f, double t1)
 
 /* ---- results ---- */
 
+/* As measured, otherwise as fitted. */
+static double
+t1_of(const struct analysis *a)
+{
+	return isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
+}
+
 /* The rule is clear if a single f meets it with standard errors within the paper's aim. */
 static void
 choose_origin(struct analysis *a)
 {
 	const struct trial *trial = &a->paper.trial;
 
-	a->estimate.t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
+	a->estimate.t1 = t1_of(a);
 	if (a->tau_joined > 0) {
 		a->origin = BY_TAU;
 		a->estimate.f = a->six_fitted ? a->six.at.f : a->curve.f;
@@ -261,7 +268,7 @@ static void
 add_point(struct analysis *a, struct run run)
 {
 	struct point *point = &a->points[a->count++];
-	double t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
+	double t1 = t1_of(a), t = isnan(run.t) ? curve_time(&a->curve, run.n) : run.t;
 
 	*point = (struct point){ .program = a->name, .n = run.n, .t = run.t, .tau = run.tau,
 	    .dtau = run.dtau };
@@ -270,8 +277,8 @@ add_point(struct analysis *a, struct run run)
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
 	point->tau_estimate = run.n < 2 ? 0 : isnan(run.t) ? point->tau_fit :
 	    fmax(0, run.t - curve_amdahl(&a->estimate, run.n));
-	point->share = point->tau_estimate / (isnan(run.t) ? point->t_fit : run.t);
-	point->efficiency = t1 / (run.n * (isnan(run.t) ? point->t_fit : run.t));
+	point->share = point->tau_estimate / t;
+	point->efficiency = t1 / (run.n * t);
 	point->t_partner = a->partner_valid ? curve_time(&a->partner, run.n) : NAN;
 	point->tau_partner = a->partner_valid ? curve_tau(&a->partner, run.n) : NAN;
 }
@@ -361,12 +368,11 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	wide = a->six_fitted ? HOFINGER : a->models[USL].fitted ? USL : a->model;
 	a->six = a->models[wide].solution;
 	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
-	t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
 	/* The rule chooses f. */
 	a->values = p->count;
 	a->needed = bits(varied_by(HOFINGER, a)) - (a->tau_joined == 0 && a->serial_given);
 	if (a->tau_joined == 0 && a->values > a->needed)
-		a->paper = paper_procedure(p, settings->serial, t1);
+		a->paper = paper_procedure(p, settings->serial, t1_of(a));
 	return wide;
 }
 

@@ -31,6 +31,7 @@ static const char usage[] =
 	"  -V, --version          print the version\n";
 
 enum form { TEXT, JSON, CSV, STREAM, GNUPLOT };
+enum { MOST_CORES = 1000000000 };	/* in an option */
 
 struct options {
 	enum form form;
@@ -48,10 +49,9 @@ parse_list(const char *option, const char *text, size_t *count)
 	size_t capacity = 0;
 
 	*count = 0;
-	while ((word = strsep(&rest, ",")) != NULL) {
+	while ((word = strsep(&rest, ",")) != NULL)
 		*APPEND(list, *count, capacity) = (double)parse_integer(option, word, 1,
-		    1000000000);
-	}
+		    MOST_CORES);
 	free(copy);
 	return list;
 }
@@ -61,16 +61,17 @@ parse_list(const char *option, const char *text, size_t *count)
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { GNUPLOT_SCRIPT = 256, MODEL, SERIAL, TAU, PREDICT, FROM };
+	enum { GNUPLOT_SCRIPT = 256, MODEL, TAU, PREDICT };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option_row rows[] = {
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
 		{ "gnuplot", GNUPLOT_SCRIPT, ASKED_ALONE }, { "model", MODEL, ASKED },
 		{ "paper", 0, FLAG, OPTION(settings.paper) },
-		{ "serial", SERIAL, ASKED },
+		{ "serial", 0, AS_NUMBER, OPTION(settings.serial), .from = 0, .to = 1 },
 		{ "residuals", 0, AS_CHOICE, OPTION(settings.residuals),
 		    .choices = residual_names },
-		{ "tau", TAU, ASKED }, { "predict", PREDICT, ASKED }, { "from", FROM, ASKED },
+		{ "tau", TAU, ASKED }, { "predict", PREDICT, ASKED },
+		{ "from", 0, AS_WHOLE, OPTION(settings.from), 1, MOST_CORES },
 		{ "whole", 0, FLAG, OPTION(whole) }, OPTIONS_END
 	};
 	struct options opt = { .form = TEXT,
@@ -82,10 +83,6 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case GNUPLOT_SCRIPT: opt.form = GNUPLOT; break;
 		case MODEL: s->models = 1u << parse_choice("--model", optarg, model_names); break;
-		case SERIAL:
-			s->serial = parse_number("--serial", optarg, 0, 1);
-			s->paper = true;
-			break;
 		case TAU:
 			s->join_all = strcmp(optarg, "all") == 0;
 			s->joined_count = 0;
@@ -95,8 +92,8 @@ parse_options(int argc, char **argv)
 		case PREDICT:
 			s->predict = parse_list("--predict", optarg, &s->predict_count);
 			break;
-		case FROM: s->from = (double)parse_integer("--from", optarg, 1, 1000000000); break;
 		}
+	s->paper |= !isnan(s->serial);
 	if (s->paper && s->models != (1u << MODELS) - 1)
 		die("--model: the paper's procedure has its own");
 	s->whole_curve = opt.form == GNUPLOT;
@@ -122,8 +119,8 @@ main(int argc, char **argv)
 	if (opt.form == STREAM)
 		refuse_terminal_output();
 	programs = read_programs(opt.files, opt.file_count, opt.whole, &count);
-	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv) < 0)
-		die_output();
+	if (opt.form == STREAM)
+		need_output(writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv));
 	text_begin(&text, stdout, NULL);
 	for (size_t i = 0; i < count; i++) {
 		struct analysis analysis = analyse(&programs[i], &opt.settings);
@@ -137,7 +134,7 @@ main(int argc, char **argv)
 		}
 	}
 	if (opt.form == STREAM)
-		return writer_end(&out) < 0 ? (die_output(), TROUBLE) : DONE;
+		need_output(writer_end_of(&out, false));
 	text_flush(&text);
 	return finish(DONE);
 }

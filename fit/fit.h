@@ -176,7 +176,7 @@ struct settings {
 	size_t joined_count;
 	double *predict;		/* further n */
 	size_t predict_count;
-	double from;			/* runs on fewer cores are not fitted; t_1 stays */
+	int from;			/* runs on fewer cores are not fitted; t_1 stays */
 	bool whole_curve;		/* for a picture: many n up to the last of these instead */
 };
 
@@ -233,7 +233,7 @@ struct analysis {
 	struct errors fit_error, estimate_error, bound_error;
 	double tau_on_one;		/* the largest measured tau at n = 1, s; should be 0 */
 	size_t left_out;
-	double from;
+	int from;
 	struct bands bands;
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;

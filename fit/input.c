@@ -136,7 +136,7 @@ read_table(FILE *in, const char *file, struct program *p)
 {
 	struct table table = { .file = file };
 	char *line = NULL;
-	size_t capacity = 0;
+	size_t capacity = 0, different;
 	ssize_t length;
 
 	while ((length = getline(&line, &capacity, in)) >= 0) {
@@ -162,9 +162,9 @@ read_table(FILE *in, const char *file, struct program *p)
 	if (p->count < LEAST_RUNS)
 		die("%s:%lu: %zu points, at least %d are needed", file, table.line,
 		    p->count, LEAST_RUNS);
-	if (order_runs(p) < LEAST_N)
+	if ((different = order_runs(p)) < LEAST_N)
 		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line,
-		    order_runs(p), LEAST_N);
+		    different, LEAST_N);
 	free(line);
 }
 
@@ -228,28 +228,22 @@ add_program(struct program **all, size_t *capacity, size_t *count, char *name)
 struct program *
 read_programs(char **files, size_t count, bool whole, size_t *programs)
 {
-	static char *const standard_input = "-";
 	struct program *all = NULL, *p;
 	size_t capacity = 0;
 
 	*programs = 0;
 	for (size_t i = 0; i < (count > 0 ? count : 1); i++) {
-		const char *file = count > 0 ? files[i] : standard_input;
-		bool is_stdin = strcmp(file, "-") == 0;
+		const bool is_stdin = count == 0 || strcmp(files[i], "-") == 0;
+		const char *file = is_stdin ? "standard input" : files[i];
 		FILE *in = is_stdin ? stdin : fopen(file, "r");
-		int first;
 
 		if (in == NULL)
 			die("%s: %s", file, strerror(errno));
-		first = ungetc(getc(in), in);
-		if (first == 0x92 && !is_stdin && fseek(in, 0, SEEK_END) < 0)
+		if (ungetc(getc(in), in) != 0x92) {	/* a stream begins with an array of two */
+			p = add_program(&all, &capacity, programs, base_name(file));
+			read_table(in, file, p);
+		} else if (is_stdin || fseek(in, 0, SEEK_END) < 0)
 			die("%s: graph streams are read from files only", file);
-		if (first != 0x92) {	/* not a stream: streams begin with an array of two */
-			p = add_program(&all, &capacity, programs,
-			    is_stdin ? need(strdup("standard input")) : base_name(file));
-			read_table(in, is_stdin ? "standard input" : file, p);
-		} else if (is_stdin)
-			die("standard input: graph streams are read from files only");
 		else {
 			/* graph streams of a folder, as on the command line, belong together */
 			const char *slash = strrchr(file, '/');
