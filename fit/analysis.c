@@ -50,7 +50,9 @@ measured_t1(const struct program *program)
 static unsigned
 varied_by(enum model model, const struct analysis *a)
 {
-	return varied_by_model[model] | (a->from > 1 && !isnan(a->t1_measured) ? 0 : FREE_T1);
+	const bool measured = a->settings->from > 1 && !isnan(a->t1_measured);
+
+	return varied_by_model[model] | (measured ? 0 : FREE_T1);
 }
 
 static struct model_fit
@@ -92,10 +94,9 @@ choose(const struct model_fit *models, bool has_overhead)
 }
 
 static void
-fit_share(struct analysis *a, const struct program *program)
+fit_share(struct analysis *a)
 {
-	const struct run *runs = program->runs;
-	struct problem p = share_problem(runs + a->left_out, program->count - a->left_out);
+	struct problem p = share_problem(a->program->runs + a->left_out, a->runs - a->left_out);
 	size_t above_one = 0;	/* on one core any curve is 0 */
 
 	for (size_t i = 0; i < p.count; i++)
@@ -227,7 +228,7 @@ choose_origin(struct analysis *a)
 		a->estimate.f = a->six_fitted ? a->six.at.f : a->curve.f;
 		a->estimate.t1 = a->six_fitted ? a->six.at.t1 : a->curve.t1;
 	} else if (trial->valid &&
-	    (a->by_paper || (a->paper.meets == 1 && trial->worst_se <= CLEAR))) {
+	    (a->settings->paper || (a->paper.meets == 1 && trial->worst_se <= CLEAR))) {
 		a->origin = BY_RULE;
 		a->estimate.f = trial->solution.at.f;
 	} else
@@ -243,13 +244,13 @@ work(const struct run *run)
 
 /* The model allows neither less work than on one core nor less than on fewer cores. */
 static void
-flag(struct analysis *a, const struct program *program)
+flag(struct analysis *a)
 {
 	/* on fewer cores; on as many, too */
 	double least = INFINITY, most = 0, most_here = 0;
 
-	for (size_t i = 0; i < program->count; i++) {
-		const struct run *run = &program->runs[i];
+	for (size_t i = 0; i < a->runs; i++) {
+		const struct run *run = &a->program->runs[i];
 
 		if (run->n < 2) {
 			least = fmin(least, work(run));
@@ -270,8 +271,8 @@ add_point(struct analysis *a, struct run run)
 	struct point *point = &a->points[a->count++];
 	double t1 = t1_of(a), t = isnan(run.t) ? curve_time(&a->curve, run.n) : run.t;
 
-	*point = (struct point){ .program = a->name, .n = run.n, .t = run.t, .tau = run.tau,
-	    .dtau = run.dtau };
+	*point = (struct point){ .program = a->program->name, .n = run.n, .t = run.t,
+	    .tau = run.tau, .dtau = run.dtau };
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
@@ -284,8 +285,9 @@ add_point(struct analysis *a, struct run run)
 }
 
 static void
-add_predictions(struct analysis *a, const struct settings *settings)
+add_predictions(struct analysis *a)
 {
+	const struct settings *settings = a->settings;
 	double first = a->points[0].n, last = a->n_max;
 
 	for (size_t i = 0; i < settings->predict_count; i++) {
@@ -319,12 +321,14 @@ errors_of(const struct analysis *a, size_t place)
 
 /* A copy of the fitted runs, in which only runs that join the fit have their tau. */
 static struct run *
-joined_runs(struct analysis *a, const struct program *program, const struct settings *settings)
+joined_runs(struct analysis *a)
 {
+	const struct settings *settings = a->settings;
+	const struct program *program = a->program;
 	struct run *runs = zalloc(program->count, sizeof *runs);
 	size_t different = 0;
 
-	while (a->left_out < program->count && program->runs[a->left_out].n < a->from)
+	while (a->left_out < program->count && program->runs[a->left_out].n < a->settings->from)
 		a->left_out++;
 	for (size_t i = a->left_out; i < program->count; i++) {
 		struct run *run = &runs[i - a->left_out];
@@ -346,20 +350,20 @@ joined_runs(struct analysis *a, const struct program *program, const struct sett
 
 /* The models, the chosen one, and the paper's procedure; returns the widest model. */
 static enum model
-fit_all(struct analysis *a, const struct program *program, const struct problem *p,
-    const struct settings *settings)
+fit_all(struct analysis *a, const struct problem *p)
 {
-	double t1 = isnan(a->t1_measured) ? program->runs[0].t * program->runs[0].n :
-	    a->t1_measured;
+	const struct settings *settings = a->settings;
+	const struct run *first = &a->program->runs[0];
+	double t1 = isnan(a->t1_measured) ? first->t * first->n : a->t1_measured;
 	enum model wide;
 
-	fit_share(a, program);
+	fit_share(a);
 	for (int m = 0; m < MODELS; m++)
 		if (settings->models >> m & 1)
 			a->models[m] = fit_model(p, m, varied_by(m, a), t1);
 	a->model = choose(a->models, a->tau_joined > 0);
 	if (!a->models[a->model].fitted)
-		die("%s: too few values of n for this model", program->name);
+		die("%s: too few values of n for this model", a->program->name);
 	a->curve = a->models[a->model].solution.at;
 	/* On the declared branch, the serial share of Amdahl's law is overhead, too. */
 	if (a->model == AMDAHL && settings->models != 1u << AMDAHL && a->tau_joined == 0)
@@ -379,13 +383,12 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 struct analysis
 analyse(const struct program *program, const struct settings *settings)
 {
-	struct analysis a = { .name = program->name, .residuals = settings->residuals,
-	    .runs = program->count, .n_max = program->runs[program->count - 1].n,
-	    .by_paper = settings->paper, .serial_given = !isnan(settings->serial),
-	    .from = settings->from, .t1_measured = measured_t1(program) };
-	struct run *joined = joined_runs(&a, program, settings);
+	struct analysis a = { .program = program, .settings = settings, .runs = program->count,
+	    .n_max = program->runs[program->count - 1].n,
+	    .serial_given = !isnan(settings->serial), .t1_measured = measured_t1(program) };
+	struct run *joined = joined_runs(&a);
 	struct problem p = time_problem(joined, program->count - a.left_out, settings->residuals);
-	enum model wide = fit_all(&a, program, &p, settings);
+	enum model wide = fit_all(&a, &p);
 	struct solution middle = a.six;
 	unsigned varied = varied_by(wide, &a), varied_six = varied;
 
@@ -406,8 +409,8 @@ analyse(const struct program *program, const struct settings *settings)
 	    sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
-	flag(&a, program);
-	add_predictions(&a, settings);
+	flag(&a);
+	add_predictions(&a);
 	a.given_f = a.serial_given && a.paper.trial.valid;
 	if (a.given_f)
 		find_bands(&a, &p, &a.six, varied_six);

@@ -212,14 +212,14 @@ struct errors {
 };
 
 struct analysis {
-	const char *name;
-	enum residuals residuals;
+	const struct program *program;
+	const struct settings *settings;
 	size_t tau_joined;		/* measured tau in the fit */
 	size_t values, needed;	/* different ones that are fitted; parameters of equation 6 */
 	double t1_measured;		/* NAN: no run on one core */
 	bool share_fitted;		/* equation 1 */
 	struct solution share;
-	bool by_paper, serial_given;
+	bool serial_given;
 	struct model_fit models[MODELS];
 	struct paper_fit paper;
 	enum model model;		/* the chosen one */
@@ -233,7 +233,6 @@ struct analysis {
 	struct errors fit_error, estimate_error, bound_error;
 	double tau_on_one;		/* the largest measured tau at n = 1, s; should be 0 */
 	size_t left_out;
-	int from;
 	struct bands bands;
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;

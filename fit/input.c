@@ -171,47 +171,39 @@ read_table(FILE *in, const char *file, struct program *p)
 /*
  * The run begins when the first rank leaves MPI_Init, and ends when the last enters MPI_Finalize
  * (base/run/span.h). That omits time outside the program's control, but not the waits of ranks for
- * each other there. WHOLE_NS, unless 0, is the whole run instead.
+ * each other there. WHOLE: the whole run instead.
  */
-static struct run
-run_of(const struct span *spans, int32_t count, int64_t whole_ns)
-{
-	int64_t begin_ns = whole_ns > 0 ? 0 : INT64_MAX, end_ns = whole_ns;
-	struct run run = { .n = count };
-	double run_ns, *tau = zalloc((size_t)count, sizeof *tau);
-
-	for (int32_t r = 0; r < count && whole_ns == 0; r++) {
-		begin_ns = spans[r].begin_ns < begin_ns ? spans[r].begin_ns : begin_ns;
-		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
-	}
-	/* Whole nanoseconds, exact for any possible run; damaged input may have any times. */
-	run_ns = (double)end_ns - (double)begin_ns;
-	run.t = 1e-9 * run_ns;
-	for (int32_t r = 0; r < count; r++) {
-		tau[r] = 1e-9 * (run_ns -
-		    (double)(whole_ns > 0 ? spans[r].outside_ns : spans[r].useful_ns));
-		run.tau += tau[r] / run.n;
-	}
-	for (int32_t r = 0; r < count && count > 1; r++)
-		run.dtau += (tau[r] - run.tau) * (tau[r] - run.tau) / (run.n - 1);
-	run.dtau = sqrt(run.dtau);
-	run.tau = fmax(0, fmin(run.tau, run.t));	/* rounding */
-	free(tau);
-	return run;
-}
-
 static struct run
 read_graph(const char *file, bool whole)
 {
 	const struct rank_spans all = read_spans(file, true);
-	struct run run;
+	const struct span *spans = all.spans;
+	int64_t begin_ns = whole ? 0 : INT64_MAX, end_ns = whole ? all.run_ns : 0;
+	struct run run = { .n = all.ranks };
+	double run_ns, *tau = zalloc((size_t)all.ranks, sizeof *tau);
 
 	if (all.ranks == 0 || all.run_ns <= 0)
 		die("%s: no run with a run time", file);
-	run = run_of(all.spans, all.ranks, whole ? all.run_ns : 0);
+	for (int32_t r = 0; r < all.ranks && !whole; r++) {
+		begin_ns = smaller(begin_ns, spans[r].begin_ns);
+		end_ns = larger(end_ns, spans[r].end_ns);
+	}
+	/* Whole nanoseconds, exact for any possible run; damaged input may have any times. */
+	run_ns = (double)end_ns - (double)begin_ns;
+	run.t = 1e-9 * run_ns;
 	if (!(run.t > 0))
 		die("%s: no time between MPI_Init and MPI_Finalize; --whole uses the whole run",
 		    file);
+	for (int32_t r = 0; r < all.ranks; r++) {
+		tau[r] = 1e-9 *
+		    (run_ns - (double)(whole ? spans[r].outside_ns : spans[r].useful_ns));
+		run.tau += tau[r] / run.n;
+	}
+	for (int32_t r = 0; r < all.ranks && all.ranks > 1; r++)
+		run.dtau += (tau[r] - run.tau) * (tau[r] - run.tau) / (run.n - 1);
+	run.dtau = sqrt(run.dtau);
+	run.tau = fmax(0, fmin(run.tau, run.t));	/* rounding */
+	free(tau);
 	free(all.spans);
 	return run;
 }

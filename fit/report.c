@@ -67,7 +67,8 @@ parameters_of(const struct analysis *a, const struct solution *s)
 {
 	const struct curve *c = &s->at;
 
-	return (struct parameters){ .name = a->name, .t1 = c->t1, .t1_measured = a->t1_measured,
+	return (struct parameters){ .name = a->program->name,
+	    .t1 = c->t1, .t1_measured = a->t1_measured,
 	    .f = c->f, .f_se = s->f_se, .f_low = a->bands.f.low, .f_high = a->bands.f.high,
 	    .b = curve_b(c), .b_se = s->b_se, .b_low = a->bands.b.low, .b_high = a->bands.b.high,
 	    .c = curve_c(c), .c_se = s->c_se, .c_low = a->bands.c.low, .c_high = a->bands.c.high,
@@ -132,14 +133,14 @@ print_table(struct text *out, const struct analysis *a)
 {
 	struct notes notes;
 
-	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs,
+	text_line(out, "%s: %zu runs on %g to %g cores", a->program->name, a->runs,
 	    a->points[0].n, a->n_max);
-	if (a->by_paper && a->six_fitted)
+	if (a->settings->paper && a->six_fitted)
 		text_line(out, "model: equation 6 by the paper's procedure, %s residuals",
-		    residual_names[a->residuals]);
+		    residual_names[a->settings->residuals]);
 	else {
 		text_print(out, "model: %s, %s residuals; AICc:", model_names[a->model],
-		    residual_names[a->residuals]);
+		    residual_names[a->settings->residuals]);
 		for (int m = 0; m < MODELS; m++) {
 			text_print(out, "%s %s ", m > 0 ? "," : "", model_names[m]);
 			if (a->models[m].fitted)
@@ -237,10 +238,10 @@ print_json(struct text *text, const struct analysis *a)
 
 	json_begin(out, text);
 	json_begin_object(out, NULL);
-	json_text(out, "name", a->name);
+	json_text(out, "name", a->program->name);
 	json_break(out);
 	json_text(out, "model", model_names[a->model]);
-	json_text(out, "residuals", residual_names[a->residuals]);
+	json_text(out, "residuals", residual_names[a->settings->residuals]);
 	json_uint(out, "tau_joined", a->tau_joined);
 	json_text(out, "tau_from", origin_names[a->origin]);
 	json_break(out);
@@ -290,7 +291,7 @@ write_messages(struct writer *out, const struct analysis *a)
 	struct notes notes;
 
 	message_begin(out, "fit", 3);
-	put_string(out, "name", a->name);
+	put_string(out, "name", a->program->name);
 	put_string(out, "model", model_names[a->model]);
 	put_string(out, "tau_from", origin_names[a->origin]);
 	end_message(out);
@@ -302,7 +303,7 @@ write_messages(struct writer *out, const struct analysis *a)
 	notes_of(a, &notes);
 	for (size_t i = 0; i < notes.count; i++) {
 		message_begin(out, "fit_note", 2);
-		put_string(out, "name", a->name);
+		put_string(out, "name", a->program->name);
 		put_string(out, "text", notes.text[i]);
 		end_message(out);
 	}
@@ -343,7 +344,7 @@ print_gnuplot(struct text *out, const struct analysis *a)
 {
 	double floor_s = lowest_value(a);
 	/* The band over f contains the measurements only if equation 6 holds. */
-	const char *band = a->by_paper ? "band over f" : "95 % band";
+	const char *band = a->settings->paper ? "band over f" : "95 % band";
 	char error[128] = "", *title;
 
 	text_put(out, "$runs << EOD\n# n t tau dtau estimate\n");
@@ -360,7 +361,7 @@ print_gnuplot(struct text *out, const struct analysis *a)
 		snprintf(error, sizeof error, ": median error of tau at n >= %d is %.1f %% (fit), "
 		    "%.1f %% (estimate)", ERRORS_FROM, 100 * a->fit_error.median,
 		    100 * a->estimate_error.median);
-	title = formatted("%s%s", a->name, error);
+	title = formatted("%s%s", a->program->name, error);
 	text_put(out, "EOD\nset title ");
 	text_gnuplot(out, title);
 	free(title);
