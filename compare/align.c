@@ -73,16 +73,6 @@ align_group(struct comparison *c, struct site_sums **places, size_t n,
 	free(cost);
 }
 
-static bool
-is_used(const struct site_sums *p)
-{
-	int64_t path_ns = 0;
-
-	for (int k = 0; k < KINDS; k++)
-		path_ns += p->path_ns[k];
-	return p->calls > 0 || path_ns != 0;
-}
-
 static void
 align_run(struct comparison *c, const struct summary *run)
 {
@@ -91,9 +81,11 @@ align_run(struct comparison *c, const struct summary *run)
 	size_t n = 0, m = c->unit_count, j = 0;
 
 	for (size_t i = 0; i < run->count; i++) {
-		run->places[i].unit = NOBODY;
-		if (i == 0 || is_used(&run->places[i]))
-			places[n++] = &run->places[i];
+		struct site_sums *p = &run->places[i];
+
+		p->unit = NOBODY;
+		if (i == 0 || p->calls > 0 || path_of(p) != 0)
+			places[n++] = p;
 	}
 	for (size_t u = 0; u < m; u++)
 		units[u] = c->units[u].first;

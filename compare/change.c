@@ -34,17 +34,13 @@ sum_of(const struct comparison *c, int side, VALUE(of), size_t index)
 	return sum;
 }
 
-/* Half away from zero, so that the sign does not matter. */
-static int64_t
-rounded(int64_t sum, int64_t count)
-{
-	return (sum < 0 ? sum - count / 2 : sum + count / 2) / count;
-}
-
 int64_t
 mean_ns(const struct comparison *c, int side, VALUE(of), size_t index)
 {
-	return rounded(sum_of(c, side, of, index), (int64_t)c->count[side]);
+	const int64_t sum = sum_of(c, side, of, index), count = (int64_t)c->count[side];
+
+	/* half away from zero, so that the sign does not matter */
+	return (sum < 0 ? sum - count / 2 : sum + count / 2) / count;
 }
 
 int64_t
@@ -144,15 +140,7 @@ unit_kind(const struct summary *run, size_t index)
 	return p != NULL ? p->path_ns[index % KINDS] : 0;
 }
 
-int64_t
-unit_path(const struct summary *run, size_t unit)
-{
-	int64_t ns = 0;
-
-	for (size_t kind = 0; kind < KINDS; kind++)
-		ns += unit_kind(run, unit * KINDS + kind);
-	return ns;
-}
+VALUE_IS(unit_path, run->by_unit[index] != NULL ? path_of(run->by_unit[index]) : 0)
 
 static VALUE_IS(unit_computing, unit_kind(run, index * KINDS + COMPUTE))
 static VALUE_IS(unit_communication, unit_kind(run, index * KINDS + MPI) +

@@ -105,6 +105,12 @@ positions_of(const struct site_sums *p)		/* number of positions in use */
 	return p->visits > 0 ? (size_t)((p->visits - 1) / p->position_visits + 1) : 0;
 }
 
+static inline int64_t
+path_of(const struct site_sums *p)
+{
+	return p->path_ns[COMPUTE] + p->path_ns[MPI] + p->path_ns[TRANSFER] + p->path_ns[START];
+}
+
 /*
  * Writes the summary of FILE to OUT as a stream, after lp-critpath if FILE has no path. For use in
  * a process of its own.

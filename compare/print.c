@@ -11,14 +11,16 @@ static const char *const yes[] = { NULL, "yes" }, *const side_names[SIDES] = { "
 
 #define IN_JSON_SECONDS .json = "%.9f", .scale = 1e-9
 #define IN_TABLE_SECONDS .text = "%.6f", .csv = "%.9f", .scale = 1e-9
+#define PATH_CHANGE(type) \
+	{ "path_change_s", FIELD(type, path.change_ns), IN_SECONDS, .head = "change_s" }, \
+	{ "low_s", FIELD(type, path.low), IN_SECONDS }, \
+	{ "high_s", FIELD(type, path.high), IN_SECONDS }, \
+	{ "p_adjusted", FIELD(type, path.p_adjusted), IN_FIXED(4, 9) }
 #define SITE(member) FIELD(struct site_change, member)
 /* In JSON these enclose the site's kinds. */
 static const struct field site_fields[] = {
 	PLACE_FIELDS(struct site_change),
-	{ "path_change_s", SITE(path.change_ns), IN_SECONDS, .head = "change_s" },
-	{ "low_s", SITE(path.low), IN_SECONDS },
-	{ "high_s", SITE(path.high), IN_SECONDS },
-	{ "p_adjusted", SITE(path.p_adjusted), IN_FIXED(4, 9) },
+	PATH_CHANGE(struct site_change),
 	{ "detectable_s", SITE(detectable), IN_JSON_SECONDS },
 	{ "named", SITE(named), IN_DATA },
 	{ "rank", SITE(rank), .json = PLAIN, .known = UNLESS_NEGATIVE },
@@ -47,10 +49,7 @@ static const struct field site_fields[] = {
 static const struct field function_fields[] = {
 	{ "function", FUNCTION(name), .json = PLAIN },
 	{ "file", FUNCTION(file), .json = PLAIN },
-	{ "path_change_s", FUNCTION(path.change_ns), IN_SECONDS, .head = "change_s" },
-	{ "low_s", FUNCTION(path.low), IN_SECONDS },
-	{ "high_s", FUNCTION(path.high), IN_SECONDS },
-	{ "p_adjusted", FUNCTION(path.p_adjusted), IN_FIXED(4, 9) },
+	PATH_CHANGE(struct function_change),
 	{ "named", FUNCTION(named), .json = PLAIN },
 	{ "path_a_s", FUNCTION(path.a), IN_JSON_SECONDS },
 	{ "path_b_s", FUNCTION(path.b), IN_JSON_SECONDS },
@@ -62,10 +61,7 @@ static const struct field function_fields[] = {
 
 static const struct field section_fields[] = {
 	{ "section", FUNCTION(name), IN_DATA },
-	{ "path_change_s", FUNCTION(path.change_ns), IN_SECONDS, .head = "change_s" },
-	{ "low_s", FUNCTION(path.low), IN_SECONDS },
-	{ "high_s", FUNCTION(path.high), IN_SECONDS },
-	{ "p_adjusted", FUNCTION(path.p_adjusted), IN_FIXED(4, 9) },
+	PATH_CHANGE(struct function_change),
 	{ "path_a_s", FUNCTION(path.a), IN_SECONDS, .head = "a_s" },
 	{ "path_b_s", FUNCTION(path.b), IN_SECONDS, .head = "b_s" },
 	{ "named", FUNCTION(named), IN_DATA },

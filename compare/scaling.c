@@ -244,21 +244,11 @@ scaling_as_text(struct text *text, const struct scaling_table *t, const char *ve
 	print_more(text, t->c->unit_count, shown);
 }
 
-static void
-scaling_as_csv(struct text *text, const struct scaling_table *t)
-{
-	struct csv csv;
-
-	csv_head(&csv, text, at_fields);
-	for (size_t i = 0; i < t->c->unit_count; i++)
-		for (size_t g = 0; g < t->group_count; g++)
-			csv_row(&csv, at_fields, &t->sites[i].at[g]);
-}
-
 void
 print_scaling_sites(struct text *text, struct comparison *c, bool weak, enum form form, bool all)
 {
 	struct scaling_table t = { .c = c, .weak = weak };
+	struct csv csv;
 	char *verdict;
 
 	leave_out_repeated(c);
@@ -271,9 +261,12 @@ print_scaling_sites(struct text *text, struct comparison *c, bool weak, enum for
 	verdict = scaling_verdict(&t);
 	if (form == JSON)
 		scaling_as_json(text, &t, verdict);
-	else if (form == CSV)
-		scaling_as_csv(text, &t);
-	else
+	else if (form == CSV) {
+		csv_head(&csv, text, at_fields);
+		for (size_t i = 0; i < c->unit_count; i++)
+			for (size_t g = 0; g < t.group_count; g++)
+				csv_row(&csv, at_fields, &t.sites[i].at[g]);
+	} else
 		scaling_as_text(text, &t, verdict, all);
 	free(verdict);
 }
@@ -285,20 +278,6 @@ enum { MOST_SITES = 12 };	/* in text and JSON, unless all are asked for */
 ORDER(by_date, struct summary, BY(date_s) BY_TEXT(file))
 
 ORDER(by_weight, struct weighed, MOST(weight) BY(unit))
-
-static struct weighed *
-weigh(const struct comparison *c)
-{
-	struct weighed *all = zalloc(c->unit_count, sizeof *all);
-
-	for (size_t u = 0; u < c->unit_count; u++) {
-		all[u].unit = u;
-		for (size_t r = 0; r < c->count[A]; r++)
-			all[u].weight += (double)unit_path(&c->runs[A][r], u);
-	}
-	SORT(all, c->unit_count, by_weight);
-	return all;
-}
 
 static void
 find_date(struct summary *run)
@@ -380,7 +359,13 @@ print_history(struct text *text, struct comparison *c, enum form form, bool all)
 	for (size_t r = 0; r < c->count[A]; r++)
 		find_date(&c->runs[A][r]);
 	align(c);
-	sites = weigh(c);
+	sites = zalloc(c->unit_count, sizeof *sites);
+	for (size_t u = 0; u < c->unit_count; u++) {
+		sites[u].unit = u;
+		for (size_t r = 0; r < c->count[A]; r++)
+			sites[u].weight += (double)unit_path(&c->runs[A][r], u);
+	}
+	SORT(sites, c->unit_count, by_weight);
 	if (form == JSON)
 		history_as_json(text, c, sites, all ? SIZE_MAX : MOST_SITES);
 	else if (form == CSV)

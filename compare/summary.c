@@ -238,15 +238,6 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 }
 
 static void
-read_variable(struct summary *s, const struct message *message)
-{
-	struct variable v;
-
-	if (variable_read(&v, message))
-		*APPEND(s->environment, s->variable_count, s->variable_capacity) = v;
-}
-
-static void
 read_function(struct summary *s, struct reader *in, const struct message *message)
 {
 	struct function_time f = { .name = text_of(message, "function"),
@@ -279,6 +270,7 @@ static int
 read_stream(struct summary *s, struct reader **opened, const char *name, int by)
 {
 	struct message message;
+	struct variable v;
 	struct reader *in;
 	int got;
 
@@ -289,8 +281,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name, int by)
 	while ((got = reader_next(in, &message)) > 0)
 		if (is_kind(&message, "summary") && s->ranks == 0)
 			read_head(s, in, &message);
-		else if (is_kind(&message, "environment"))
-			read_variable(s, &message);
+		else if (is_kind(&message, "environment") && variable_read(&v, &message))
+			*APPEND(s->environment, s->variable_count, s->variable_capacity) = v;
 		else if (is_kind(&message, "function"))
 			read_function(s, in, &message);
 		else if (by != NO_SECTIONS && is_kind(&message, section_kinds[by]))

@@ -11,7 +11,7 @@
 static int64_t
 rank_path(const struct site_sums *p, int32_t rank)
 {
-	int64_t listed_ns = 0, least_ns = 0, all_ns = 0;
+	int64_t listed_ns = 0, least_ns = 0;
 
 	if (p == NULL)
 		return 0;
@@ -21,9 +21,7 @@ rank_path(const struct site_sums *p, int32_t rank)
 		listed_ns += p->rank_ns[i];
 		least_ns = p->rank_ns[i];
 	}
-	for (size_t k = 0; k < KINDS; k++)
-		all_ns += k == START ? 0 : p->path_ns[k];
-	return p->rank_count > 0 && listed_ns < all_ns ? least_ns : 0;
+	return listed_ns < path_of(p) - p->path_ns[START] ? least_ns : 0;
 }
 
 static double
