@@ -25,7 +25,8 @@
  */
 static const double USEFUL_SCALE = 2;
 
-/* Observations that still take values; one of each kind. */
+/* Observations that still take values, by kind. */
+enum { OBSERVED_KINDS = OF_SHARE + 1 };
 struct growing {
 	struct observation *at;		/* NULL: none */
 	double first_n, weight, mean_value, mean_log_n;
@@ -37,15 +38,18 @@ is_log(const struct problem *p, const struct observation *o)
 	return p->residuals == LOG && o->what != OF_SHARE;
 }
 
+/* Merges observations at n within a factor RATIO; they come in order of n. */
 static void
-take(struct problem *p, struct growing *g, const struct observation *o)
+take(struct problem *p, struct growing growing[OBSERVED_KINDS], double ratio,
+    const struct observation *o)
 {
+	struct growing *g = &growing[o->what];
 	/* residuals are weight (fit - value)^2, or of the logarithms */
 	const bool relative = p->residuals == RELATIVE && o->what != OF_SHARE;
 	double value = is_log(p, o) ? log(o->value) : o->value, all, off;
 	double scale = relative ? o->scale / o->value : o->scale, weight = scale * scale;
 
-	if (g->at == NULL)
+	if (g->at == NULL || o->n > ratio * g->first_n)
 		*g = (struct growing){ .at = &p->observed[p->count++], .first_n = o->n };
 	all = g->weight + weight;
 	off = value - g->mean_value;
@@ -61,29 +65,11 @@ take(struct problem *p, struct growing *g, const struct observation *o)
 		g->at->scale *= g->at->value;
 }
 
-/* Merges observations at n within a factor RATIO; they are in order of n. */
-static struct problem
-put_together(struct problem p, double ratio)
-{
-	const struct observation *o = p.observed, *end = o + p.count;
-	struct growing growing[3] = { { .at = NULL } };
-
-	p.observed = zalloc(p.count, sizeof *p.observed);
-	for (p.count = 0; o < end; o++) {
-		struct growing *g = &growing[o->what];
-
-		if (g->at != NULL && o->n > ratio * g->first_n)
-			g->at = NULL;
-		take(&p, g, o);
-	}
-	return p;
-}
-
 static void
-observe(struct problem *p, int what, double n, double value, double scale)
+observe(struct problem *p, struct growing *growing, int what, double n, double value, double scale)
 {
-	p->observed[p->count++] = (struct observation){ .what = what, .n = n, .value = value,
-	    .scale = scale };
+	take(p, growing, 1, &(struct observation){ .what = what, .n = n, .value = value,
+	    .scale = scale });
 	p->measured++;
 	p->n_max = fmax(p->n_max, n);
 	p->has_useful |= what == OF_USEFUL;
@@ -92,45 +78,51 @@ observe(struct problem *p, int what, double n, double value, double scale)
 struct problem
 share_problem(const struct run *runs, size_t count)
 {
-	struct problem p = { .observed = zalloc(count, sizeof *p.observed) }, united;
+	struct problem p = { .observed = zalloc(count, sizeof *p.observed) };
+	struct growing growing[OBSERVED_KINDS] = { { .at = NULL } };
 
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(runs[i].tau))
-			observe(&p, OF_SHARE, runs[i].n, runs[i].tau / runs[i].t, 1);
-	united = put_together(p, 1);
-	free(p.observed);
-	return united;
+			observe(&p, growing, OF_SHARE, runs[i].n, runs[i].tau / runs[i].t, 1);
+	return p;
 }
 
 struct problem
 time_problem(const struct run *runs, size_t count, enum residuals residuals)
 {
 	struct problem p = { .observed = zalloc(2 * count, sizeof *p.observed),
-	    .residuals = residuals }, united;
+	    .residuals = residuals };
+	struct growing growing[OBSERVED_KINDS] = { { .at = NULL } };
 
 	for (const struct run *run = runs; run < runs + count; run++) {
-		observe(&p, OF_TIME, run->n, run->t, 1);
+		observe(&p, growing, OF_TIME, run->n, run->t, 1);
 		p.t_max = fmax(p.t_max, run->t);
 		/* Equation 4 depends on f alone. Never quite 0, for its logarithm. */
 		if (run->n > 1 && !isnan(run->tau))
-			observe(&p, OF_USEFUL, run->n, fmax(run->t - run->tau, 1e-6 * run->t),
-			    USEFUL_SCALE);
+			observe(&p, growing, OF_USEFUL, run->n,
+			    fmax(run->t - run->tau, 1e-6 * run->t), USEFUL_SCALE);
 	}
-	united = put_together(p, 1);
-	free(p.observed);
-	return united;
+	return p;
 }
 
 /* So fine that the curve is straight within an observation, in logarithms. */
 struct problem
 coarse_problem(const struct problem *p)
 {
-	struct problem coarse = put_together(*p, 1);
+	struct observation *observed = zalloc(p->count, sizeof *observed);
+	struct problem coarse;
+	double ratio = 1;
 
-	for (double ratio = 1.01; coarse.count > COARSE && ratio < 2; ratio *= 1.01) {
-		free(coarse.observed);
-		coarse = put_together(*p, ratio);
-	}
+	do {
+		struct growing growing[OBSERVED_KINDS] = { { .at = NULL } };
+
+		coarse = *p;
+		coarse.observed = observed;
+		coarse.count = 0;
+		for (size_t i = 0; i < p->count; i++)
+			take(&coarse, growing, ratio, &p->observed[i]);
+		ratio *= 1.01;
+	} while (coarse.count > COARSE && ratio < 2);
 	return coarse;
 }
 
