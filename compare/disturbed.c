@@ -28,21 +28,22 @@ most_disturbed(const struct comparison *c)
 	return (least - 1) / 2;
 }
 
-/* The value that FEW others exceed; sorts the sample. */
+/* The value that FEW others exceed; SORTED has room for all. */
 static double
-exceeded_by(struct sample values, size_t few)
+exceeded_by(const double *values, size_t few, struct sample sorted)
 {
-	median(values);
-	return values.at[values.count - 1 - few];
+	memcpy(sorted.at, values, sorted.count * sizeof *values);
+	median(sorted);
+	return sorted.at[sorted.count - 1 - few];
 }
 
 /* ---- visits ----------------------------------------------------------------------------- */
 
-/* Of a part of a site, by run and position; 0 positions: unknown in some run. Free it. */
+/* Of a part of a site, by position and run; 0 positions: unknown in some run. Free it. */
 static double *
 positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *positions)
 {
-	double *at = zalloc(c->tested_count * POSITIONS, sizeof *at);
+	double *at = zalloc(POSITIONS * c->tested_count, sizeof *at);
 	uint64_t each = 1;
 
 	*positions = 0;
@@ -63,7 +64,7 @@ positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *
 		for (size_t i = 0; i < count; i++) {
 			const size_t to = (size_t)(i / (each / p->position_visits));
 
-			at[r * POSITIONS + to] += (double)p->position_ns[part][i];
+			at[to * c->tested_count + r] += (double)p->position_ns[part][i];
 			*positions = to >= *positions ? to + 1 : *positions;
 		}
 	}
@@ -79,8 +80,7 @@ subtract_runs(double *at, size_t runs, size_t positions)
 
 	for (size_t i = 0; i < positions; i++) {
 		of.count = runs;
-		for (size_t r = 0; r < runs; r++)
-			of.at[r] = at[r * POSITIONS + i];
+		memcpy(of.at, at + i * runs, runs * sizeof *at);
 		middle[i] = median(of);
 	}
 	for (size_t r = 0; r < runs && positions > 0; r++) {
@@ -88,10 +88,10 @@ subtract_runs(double *at, size_t runs, size_t positions)
 
 		of.count = positions;
 		for (size_t i = 0; i < positions; i++)
-			of.at[i] = at[r * POSITIONS + i] - middle[i];
+			of.at[i] = at[i * runs + r] - middle[i];
 		longer = median(of);
 		for (size_t i = 0; i < positions; i++)
-			at[r * POSITIONS + i] -= longer;
+			at[i * runs + r] -= longer;
 	}
 	free(of.at);
 	free(middle);
@@ -111,14 +111,11 @@ clean(const struct comparison *c, size_t unit, size_t part, size_t few)
 		left[r] = (double)unit_part(c->tested[r], unit, part);
 	subtract_runs(at, runs, positions);
 	for (size_t i = 0; i < positions; i++) {
+		most = exceeded_by(at + i * runs, few, of);
 		for (size_t r = 0; r < runs; r++)
-			of.at[r] = at[r * POSITIONS + i];
-		most = exceeded_by(of, few);
-		for (size_t r = 0; r < runs; r++)
-			left[r] -= fmax(0, at[r * POSITIONS + i] - most);
+			left[r] -= fmax(0, at[i * runs + r] - most);
 	}
-	memcpy(of.at, left, runs * sizeof *left);
-	most = exceeded_by(of, few);
+	most = exceeded_by(left, few, of);
 	for (size_t r = 0; r < runs; r++) {
 		struct summary *run = c->tested[r];
 

@@ -160,9 +160,6 @@ static const struct field site_fields[] = {
 	{ "b_s", FIELD(struct core_part, b_ns), IN_SECONDS },
 	{ "change_s", FIELD(struct core_part, change_ns), IN_SECONDS },
 	FIELDS_END
-}, unknown_fields[] = {
-	{ "computation_unknown_because", FIELD(struct verdict, core_unknown), .json = PLAIN },
-	FIELDS_END
 };
 
 ORDER(by_change, struct rank_change,
@@ -207,7 +204,7 @@ void
 put_site_reasons(struct json *out, const struct verdict *v, const struct site_change *site)
 {
 	if (v->core_unknown != NULL) {
-		json_row(out, "computation", part_fields, NULL);
+		json_null(out, "computation");
 		return;
 	}
 	json_begin_object(out, "computation");
@@ -219,11 +216,12 @@ void
 put_reasons(struct json *out, const struct verdict *v)
 {
 	json_break(out);
-	json_members(out, unknown_fields, v);
 	if (v->core_unknown != NULL) {
-		json_row(out, "computation", part_fields, NULL);
+		json_text(out, "computation_unknown_because", v->core_unknown);
+		json_null(out, "computation");
 		return;
 	}
+	json_null(out, "computation_unknown_because");
 	json_begin_object(out, "computation");
 	put_core(out, "path_s", &v->core);
 	json_begin_array(out, "by_rank");
