@@ -11,7 +11,6 @@
 
 #include "../base/tool/spool.h"
 #include "report.h"
-#include "../base/tool/text.h"
 
 /* The run time from the head of the stream. */
 static int64_t
@@ -39,15 +38,14 @@ run_ns_of(const char *file)
 }
 
 static _Noreturn void
-draw_other(struct beside *b, int fd, void (*read)(struct page *page, void *arguments),
-    void *arguments)
+draw_other(const struct beside *b, int fd, size_t budget)
 {
 	static struct page other;
 	static struct text text;	/* too large for the stack */
 	FILE *file = need(fdopen(fd, "w"));
 	char title[300];
 
-	read(&other, arguments);
+	page_read(&other, b->file, 0, budget);	/* gains are for the page only */
 	snprintf(title, sizeof title, "Timeline of %s", file_name(b->file));
 	fprintf(file, "%d\n", lanes_height(&other));
 	text_begin(&text, file, "temporary file");
@@ -57,8 +55,7 @@ draw_other(struct beside *b, int fd, void (*read)(struct page *page, void *argum
 }
 
 void
-beside_read(struct beside *b, const char *own, const char *other,
-    void (*read)(struct page *page, void *arguments), void *arguments)
+beside_read(struct beside *b, const char *own, const char *other, size_t budget)
 {
 	const int64_t own_ns = run_ns_of(own), other_ns = run_ns_of(other);
 	const int fd = spool_open();
@@ -72,7 +69,7 @@ beside_read(struct beside *b, const char *own, const char *other,
 	if ((child = fork()) < 0)
 		die("%s: %s", other, strerror(errno));
 	if (child == 0)
-		draw_other(b, fd, read, arguments);
+		draw_other(b, fd, budget);
 	if (waitpid(child, &status, 0) < 0 || status != 0)
 		die("%s: it cannot be shown", other);	/* the child has reported why */
 	if (lseek(fd, 0, SEEK_SET) < 0 || (file = fdopen(fd, "r")) == NULL ||

@@ -6,23 +6,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/tool/fields.h"
 #include "../base/tool/process.h"
 #include "../base/tool/spool.h"
 #include "report.h"
 
 enum { SHOWN_COLUMNS = 440, SHOWN_REGIONS = 12, OWN_COLOURS = 6, MOST_HEADS = 32 };
 
-static const char *const text_heads[] = { "region", "loop", "where", "slow" };
-static const struct { const char *name; size_t offset; } number_heads[] = {
-	{ "step", offsetof(struct run_part, number) },
-	{ "instances", offsetof(struct run_part, number) },
-	{ "rank", offsetof(struct run_part, rank) },
-	{ "path_s", offsetof(struct run_part, path_s) },
-	{ "compute_s", offsetof(struct run_part, compute_s) },
-	{ "blocked_s", offsetof(struct run_part, blocked_s) },
-	{ "preempted_s", offsetof(struct run_part, preempted_s) },
-	{ "mpi_s", offsetof(struct run_part, mpi_s) },
-	{ "transfer_s", offsetof(struct run_part, transfer_s) },
+#define PART(member) FIELD(struct run_part, member), .csv = PLAIN
+static const struct field fields[] = {
+	{ "region", PART(name) }, { "loop", PART(name) }, { "where", PART(where) },
+	{ "slow", PART(slow) }, { "step", PART(number) }, { "instances", PART(number) },
+	{ "rank", PART(rank) }, { "path_s", PART(path_s) }, { "compute_s", PART(compute_s) },
+	{ "blocked_s", PART(blocked_s) }, { "preempted_s", PART(preempted_s) },
+	{ "mpi_s", PART(mpi_s) }, { "transfer_s", PART(transfer_s) }, FIELDS_END
 };
 
 /* A cell of CSV, and what ends it: a comma, a newline, or EOF. */
@@ -52,17 +49,17 @@ next_cell(FILE *in, int *end)
 static void
 set_cell(struct run_part *part, const char *head, char *cell)
 {
-	char **texts[] = { &part->name, &part->name, &part->where, &part->slow };
+	for (const struct field *f = fields; f->name != NULL; f++) {
+		void *const member = (char *)part + f->offset;
 
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (strcmp(head, text_heads[i]) == 0) {
-			*texts[i] = cell;
+		if (strcmp(head, f->name) != 0)
+			continue;
+		if (f->type == FIELD_STRING) {
+			*(char **)member = cell;
 			return;
 		}
-	for (size_t i = 0; i < sizeof number_heads / sizeof *number_heads; i++)
-		if (strcmp(head, number_heads[i].name) == 0)
-			*(double *)(void *)((char *)part + number_heads[i].offset) =
-			    cell[0] != '\0' ? atof(cell) : NAN;
+		*(double *)member = cell[0] != '\0' ? atof(cell) : NAN;
+	}
 	free(cell);
 }
 
@@ -136,14 +133,11 @@ struct rank_steps { int32_t rank; size_t steps; };
 
 ORDER(most_steps, struct rank_steps, MOST(steps) BY(rank))
 
-static const char *const rank_classes[OWN_COLOURS + 1] = { "a2", "a3", "a4", "a5", "a7", "a8",
-    "a1" };
-
 static struct rank_steps *
 count_steps(const struct page *page)
 {
 	const int32_t ranks = page->im.graph.known.ranks;
-	struct rank_steps *of = zalloc((size_t)ranks + 1, sizeof *of);
+	struct rank_steps *of = zalloc((size_t)ranks + OWN_COLOURS, sizeof *of);
 
 	for (int32_t r = 0; r < ranks; r++)
 		of[r].rank = r;
@@ -155,19 +149,19 @@ count_steps(const struct page *page)
 }
 
 static size_t
-colour_of(const struct rank_steps *ranks, int32_t count, double rank)
+colour_of(const struct rank_steps *ranks, double rank)
 {
 	size_t i = 0;
 
-	while (i < OWN_COLOURS && i < (size_t)count && ranks[i].rank != (int32_t)rank)
+	while (i < OWN_COLOURS && ranks[i].rank != (int32_t)rank)
 		i++;
-	return i < (size_t)count && i < OWN_COLOURS ? i : OWN_COLOURS;
+	return i;
 }
 
 /* A point for each step, or for the longest of as many as share a column; slow ones in a circle. */
 static void
-draw_steps(struct text *out, const struct page *page, const struct rank_steps *ranks, double most,
-    double height)
+draw_steps(struct text *out, const struct page *page, const struct rank_steps *ranks,
+    const struct colour *shown, double most, double height)
 {
 	const struct run_parts *parts = &page->parts;
 	const size_t steps = parts->count - 1, each = (steps + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS;
@@ -184,8 +178,8 @@ draw_steps(struct text *out, const struct page *page, const struct rank_steps *r
 		y = TOP + height * (1 - p->path_s / most);
 		snprintf(tip, sizeof tip, "step %.0f: %.6f s, most of it on rank %.0f", p->number,
 		    p->path_s, p->rank);
-		draw_box(out, rank_classes[colour_of(ranks, page->im.graph.known.ranks, p->rank)],
-		    x - 2, y - 2, 4, 4, steps <= SHOWN_COLUMNS ? tip : NULL);
+		draw_box(out, shown[colour_of(ranks, p->rank)].class, x - 2, y - 2, 4, 4,
+		    steps <= SHOWN_COLUMNS ? tip : NULL);
 		if (p->slow != NULL && p->slow[0] != '\0')
 			text_print(out, "<circle class=\"a3 s\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\" "
 			    "stroke-width=\"1.5\"/>\n", x, y);
@@ -195,40 +189,38 @@ draw_steps(struct text *out, const struct page *page, const struct rank_steps *r
 void
 draw_by_steps(struct text *out, const struct page *page)
 {
+	struct colour shown[OWN_COLOURS + 1] = { { .class = "a2" }, { .class = "a3" },
+	    { .class = "a4" }, { .class = "a5" }, { .class = "a7" }, { .class = "a8" },
+	    { "a1", "others" } };
 	const struct run_parts *parts = &page->parts;
-	const int32_t count = page->im.graph.known.ranks;
 	struct rank_steps *ranks = count_steps(page);
 	const double height = 180;
 	char names[OWN_COLOURS][32], label[48], text[160];
-	const char *shown[OWN_COLOURS + 1];
 	double most = 1e-9;
 	unsigned used = 0;
 
 	for (size_t i = 1; i < parts->count; i++) {
 		if (parts->at[i].path_s > most)	/* fmax here crashes GCC 12 on AArch64 */
 			most = parts->at[i].path_s;
-		used |= 1u << colour_of(ranks, count, parts->at[i].rank);
+		used |= 1u << colour_of(ranks, parts->at[i].rank);
 	}
 	for (size_t i = 0; i < OWN_COLOURS; i++) {
-		snprintf(names[i], sizeof names[i], "rank %d", i < (size_t)count ?
-		    (int)ranks[i].rank : 0);
-		shown[i] = names[i];
+		snprintf(names[i], sizeof names[i], "rank %d", (int)ranks[i].rank);
+		shown[i].name = names[i];
 	}
-	shown[OWN_COLOURS] = "others";
 	time_label(most, most, label, sizeof label);
 	snprintf(text, sizeof text, "%zu steps, the longest of %s on the critical path.",
 	    parts->count - 1, label);
 	draw_begin(out, "steps", WIDE, (int)(TOP + height) + 40,
 	    "The critical path of each step, and the rank with most of it", text);
-	draw_legend(out, WIDE, rank_classes, shown, OWN_COLOURS + 1, used);
+	draw_legend(out, WIDE, shown, OWN_COLOURS + 1, used);
 	for (int i = 0; nice_step(most, 4) * i <= most; i++) {
 		const double at = nice_step(most, 4) * i, y = TOP + height * (1 - at / most);
 
 		time_label(at, most, label, sizeof label);
-		draw_line(out, "grid", LEFT, y, WIDE - RIGHT, y);
-		draw_label(out, LEFT - 6, y + 4, "end", label);
+		draw_mark(out, WIDE, y, label);
 	}
-	draw_steps(out, page, ranks, most, height);
+	draw_steps(out, page, ranks, shown, most, height);
 	draw_label(out, LEFT, TOP + height + 15, "start", "1");
 	snprintf(label, sizeof label, "%zu", parts->count - 1);
 	draw_label(out, WIDE - RIGHT, TOP + height + 15, "end", label);

@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/stat.h>
+
 #include "../base/mpi/call_class.h"
+#include "../base/tool/process.h"
 #include "report.h"
 
-#define NAMES(a, b, c, d, e, f, g, h, i, j) { a, b, c, d, e, f, g, h, i, j }
-const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation",
-    "MPI, no wait", "wait for a message", "wait for a receiver", "wait in a collective",
-    "wait at set-up or end", "wait for a window, file or thread", "computation, blocked",
-    "computation, preempted");
-const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4",
-    "a5", "a6", "a7", "a8", "a9");
-const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
+const struct colour colours[COLOURS] = { { "a0", "outside the run" }, { "a1", "computation" },
+    { "a2", "MPI, no wait" }, { "a3", "wait for a message" }, { "a4", "wait for a receiver" },
+    { "a5", "wait in a collective" }, { "a6", "wait at set-up or end" },
+    { "a7", "wait for a window, file or thread" }, { "a8", "computation, blocked" },
+    { "a9", "computation, preempted" }, { "way", "critical path" },
+    { "way", "critical path (darker: more of it)" } };
 
 enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640,
 	BYTES_EACH_CELL = 20 };
@@ -53,22 +54,18 @@ begin_run(struct page *page)
 	    .bytes = zalloc(side * side, sizeof(uint64_t)) };
 }
 
-static size_t
-group_of(const struct matrix *matrix, int32_t rank)
-{
-	return (size_t)((int64_t)rank * (int64_t)matrix->side / matrix->ranks);
-}
-
 /* Adds the sends of a block to the matrix. */
 static void
 take_sends(struct page *page, const struct calls *calls)
 {
 	const struct definitions *known = &page->im.graph.known;
 	const int32_t from = known->location_rank[calls->location];
+	const struct matrix *matrix = &page->matrix;
 	unsigned call = 0;
 
 	for (size_t i = 0; i < calls->count; i++) {
 		enum call_class class;
+		size_t pair;
 		int32_t to;
 
 		call = calls->call[i] != 0 ? calls->call[i] : call;
@@ -81,10 +78,10 @@ take_sends(struct page *page, const struct calls *calls)
 		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
 		if (to < 0 || to >= known->ranks)
 			continue;
-		to = (int32_t)(group_of(&page->matrix,
-		    from) * page->matrix.side + group_of(&page->matrix, to));
-		page->matrix.messages[to]++;
-		page->matrix.bytes[to] += calls->bytes_sent[i];
+		pair = group_of(matrix->ranks, matrix->side, from) * matrix->side +
+		    group_of(matrix->ranks, matrix->side, to);
+		matrix->messages[pair]++;
+		matrix->bytes[pair] += calls->bytes_sent[i];
 	}
 }
 
@@ -130,7 +127,7 @@ add_piece(struct page *page, const struct event *piece, bool polls)
 	page->path_all_ns[piece->what] += ns;
 	page->segments++;
 	*AT(page->path_site_ns, page->path_sites, piece->site) += ns;
-	bins_add_path(&page->bins, piece->location, piece->begin_ns, piece->end_ns);
+	bins_add(&page->bins, piece->location, ON_PATH, piece->begin_ns, piece->end_ns);
 	if (pool_wants(&page->pieces, piece->begin_ns, piece->end_ns))
 		pool_keep(&page->pieces, piece);
 }
@@ -251,10 +248,30 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
 }
 
-void
-page_read(struct page *page, const char *file, int fd, size_t budget)
+/* A graph in a file, or a folder of shards, has no path yet. */
+static bool
+needs_path(const char *file)
 {
-	char path[32];
+	struct reader *in;
+	struct stat status;
+	bool needs;
+
+	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 ||
+	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+		return false;
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	needs = strcmp(reader_content(in), "graph") == 0;
+	reader_close(in);
+	return needs;
+}
+
+void
+page_read(struct page *page, const char *file, int percent, size_t budget)
+{
+	char *name = (char *)(uintptr_t)file, gain[32], path[32];
+	pid_t child = 0;
+	int fd;
 
 	page->observer = (struct observer){ .message = see_message, .call = see_call,
 	    .off = see_off };
@@ -267,8 +284,14 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->im.observer = &page->observer;
 	page->im.from_ns = INT64_MIN;
 	page->im.to_ns = INT64_MAX;
-	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	read_graph(&page->im, fd >= 0 ? path : file);
+	snprintf(gain, sizeof gain, "--gain=%d", percent);
+	if (needs_path(file)) {
+		child = start_tool(percent > 0 ?
+		    (char *[]){ "lp-gain", gain, "-F", "stream", "--", name, NULL } :
+		    (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &fd);
+		snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	}
+	read_graph(&page->im, child > 0 ? path : file);
 	/* Path time other than computation has its own lines, so that all add up to the path. */
 	if (page->functions.count > 0) {
 		function_times_add(&page->functions, &(struct function_time){ .name = "(MPI)",
@@ -278,17 +301,24 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 		function_times_fold(&page->functions);
 	}
 	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
-	    path_length_ns(page), page->gains, page->gain_count, page->percent,
+	    path_sum_ns(page->path_all_ns), page->gains, page->gain_count, page->percent,
 	    page->balances, page->balance_count });
+	if (child > 0 && !ended_well(child))
+		die("%s failed", percent > 0 ? "lp-gain" : "lp-critpath");
 }
 
 /* ---- results ------------------------------------------------------------------------------ */
 
 int64_t
-path_length_ns(const struct page *page)
+path_sum_ns(const int64_t by_piece[PIECES])
 {
-	return page->path_all_ns[COMPUTE_PIECE] + page->path_all_ns[MPI_PIECE] +
-	    page->path_all_ns[TRANSFER_PIECE];
+	return by_piece[COMPUTE_PIECE] + by_piece[MPI_PIECE] + by_piece[TRANSFER_PIECE];
+}
+
+double
+path_share(const struct page *page, int64_t ns)
+{
+	return (double)ns / (double)path_sum_ns(page->path_all_ns);
 }
 
 const char *

@@ -50,43 +50,31 @@ put_events(struct json *out, const char *key, const struct pool *pool, struct nu
 	json_end_array(out);
 }
 
-/* The cells of a row as letters with repeat counts: "b12a3". */
+/* The cells of each row as letters with repeat counts: "b12a3". */
 static void
-put_rows(struct json *out, const struct bins *bins, const char *key,
-    unsigned (*value)(const struct bins *bins, size_t row, size_t column))
+put_rows(struct json *out, const struct bins *bins, const char *key, bool of_path)
 {
-	unsigned next = 0;
+	unsigned used = 0;
+	unsigned char *cells = bins_cells(bins, 1, 1, of_path, &used);
 
 	json_break(out);
 	json_begin_array(out, key);
 	for (size_t row = 0; row < bins->rows; row++) {
+		const unsigned char *cell = cells + row * bins->columns;
+
 		json_next(out, NULL);
 		text_char(out->text, '"');
 		for (size_t c = 0, end; c < bins->columns; c = end) {
-			const unsigned letter = c > 0 ? next : value(bins, row, c);
-
-			for (end = c + 1;
-			    end < bins->columns && (next = value(bins, row, end)) == letter; end++)
-				;
-			text_char(out->text, (char)('a' + letter));
+			for (end = c + 1; end < bins->columns && cell[end] == cell[c];)
+				end++;
+			text_char(out->text, (char)('a' + cell[c]));
 			if (end > c + 1)
 				text_uint(out->text, end - c);
 		}
 		text_char(out->text, '"');
 	}
 	json_end_array(out);
-}
-
-static unsigned
-activity_in(const struct bins *bins, size_t row, size_t column)
-{
-	return bins_main(bins, row, column, column + 1);
-}
-
-static unsigned
-level_in(const struct bins *bins, size_t row, size_t column)
-{
-	return bins_path_level(bins, row, 1, column, column + 1);
+	free(cells);
 }
 
 /* The path as a line, or, if that would be a smear, its share of each cell. */
@@ -94,13 +82,13 @@ static void
 put_path(struct json *out, const struct bins *bins)
 {
 	if (bins_path_spreads(bins)) {
-		put_rows(out, bins, "levels", level_in);
+		put_rows(out, bins, "levels", true);
 		return;
 	}
 	json_break(out);
 	json_begin_array(out, "way");
 	for (size_t c = 0; c < bins->columns; c++) {
-		size_t row = bins_path(bins, c, c + 1);
+		size_t row = bins_path(bins, c, 1);
 
 		json_int(out, NULL, row == SIZE_MAX ? -1 : (int64_t)row);
 	}
@@ -110,6 +98,7 @@ put_path(struct json *out, const struct bins *bins)
 static void
 put_names(struct json *out, const struct page *page, const struct numbers *numbers)
 {
+	const struct pool *const pools[] = { &page->events, &page->computations, &page->pieces };
 	bool used[65536] = { false };
 	char where[LABEL], number[16];
 
@@ -120,12 +109,9 @@ put_names(struct json *out, const struct page *page, const struct numbers *numbe
 		json_text(out, NULL, numbers->sites[i] == 0 ? "" :
 		    site_label(page, numbers->sites[i], where, sizeof where));
 	json_end_array(out);
-	for (size_t i = 0; i < page->events.count; i++)
-		used[page->events.at[i].call] = true;
-	for (size_t i = 0; i < page->computations.count; i++)
-		used[page->computations.at[i].call] = true;
-	for (size_t i = 0; i < page->pieces.count; i++)
-		used[page->pieces.at[i].call] = true;
+	for (size_t p = 0; p < sizeof pools / sizeof *pools; p++)
+		for (size_t i = 0; i < pools[p]->count; i++)
+			used[pools[p]->at[i].call] = true;
 	json_break(out);
 	json_begin_object(out, "calls");
 	for (unsigned i = 1; i < 65536; i++)
@@ -150,7 +136,7 @@ put_states(struct json *out)
 	json_end_array(out);
 	json_begin_array(out, "activities");
 	for (int a = 0; a < ACTIVITIES; a++)
-		json_text(out, NULL, activity_names[a]);
+		json_text(out, NULL, colours[a].name);
 	json_end_array(out);
 }
 
@@ -210,7 +196,7 @@ data_write(struct text *text, struct page *page, size_t events)
 		json_end_array(out);
 	}
 	put_states(out);
-	put_rows(out, &page->bins, "bins", activity_in);
+	put_rows(out, &page->bins, "bins", false);
 	put_path(out, &page->bins);
 	put_events(out, "events", &page->events, &numbers);
 	put_events(out, "computations", &page->computations, &numbers);

@@ -67,13 +67,20 @@ draw_line(struct text *out, const char *class, double x1, double y1, double x2, 
 }
 
 void
-draw_legend(struct text *out, int width, const char *const *classes, const char *const *names,
-    size_t count, unsigned wanted)
+draw_mark(struct text *out, int width, double y, const char *label)
+{
+	draw_line(out, "grid", LEFT, y, width - RIGHT, y);
+	draw_label(out, LEFT - 6, y + 4, "end", label);
+}
+
+void
+draw_legend(struct text *out, int width, const struct colour *shown, size_t count,
+    unsigned wanted)
 {
 	double x = 8, y = 8;
 
 	for (size_t i = 0; i < count; i++) {
-		const double each = 26 + 6.6 * (double)strlen(names[i]);
+		const double each = 26 + 6.6 * (double)strlen(shown[i].name);
 
 		if ((wanted >> i & 1) == 0)
 			continue;
@@ -81,8 +88,8 @@ draw_legend(struct text *out, int width, const char *const *classes, const char 
 			x = 8;
 			y += 17;
 		}
-		draw_box(out, classes[i], x, y, 11, 11, NULL);
-		draw_label(out, x + 15, y + 10, "start", names[i]);
+		draw_box(out, shown[i].class, x, y, 11, 11, NULL);
+		draw_label(out, x + 15, y + 10, "start", shown[i].name);
 		x += each;
 	}
 }
@@ -138,8 +145,8 @@ label_step(double each, const char *longest)
 void
 group_label(int32_t ranks, size_t groups, size_t group, char *text, size_t size)
 {
-	int64_t first = ((int64_t)group * ranks + (int64_t)groups - 1) / (int64_t)groups;
-	int64_t last = ((int64_t)(group + 1) * ranks + (int64_t)groups - 1) / (int64_t)groups - 1;
+	const int64_t first = group_first(ranks, groups, group);
+	const int64_t last = group_first(ranks, groups, group + 1) - 1;
 
 	if (last <= first)
 		snprintf(text, size, "%lld", (long long)first);

@@ -16,8 +16,8 @@ always(const struct page *page)
 /* ---- bars by rank ------------------------------------------------------------------------- */
 
 struct bars {
-	const char *id, *title, *unit;
-	const char *const *classes, *const *names;
+	const char *id, *title;
+	const struct colour *colours;
 	size_t kinds;
 	double (*value)(const struct page *page, int32_t rank, size_t kind);	/* seconds */
 };
@@ -28,14 +28,13 @@ group_value(const struct page *page, const struct bars *bars, size_t groups,
     size_t group, size_t kind)
 {
 	const int32_t ranks = page->im.graph.known.ranks;
+	const int64_t first = group_first(ranks, groups, group);
+	const int64_t end = group_first(ranks, groups, group + 1);
 	double sum = 0;
-	int count = 0;
 
-	for (int32_t r =
-	    (int32_t)(((int64_t)group * ranks + (int64_t)groups - 1) / (int64_t)groups);
-	    r < ranks && (int64_t)r * (int64_t)groups / ranks == (int64_t)group; r++, count++)
-		sum += bars->value(page, r, kind);
-	return count > 0 ? sum / count : 0;
+	for (int64_t r = first; r < end; r++)
+		sum += bars->value(page, (int32_t)r, kind);
+	return sum / (double)(end - first);
 }
 
 static void
@@ -48,8 +47,7 @@ draw_scale(struct text *out, double most, double plot_height)
 		double y = TOP + plot_height * (1 - step * i / most);
 
 		time_label(step * i, most, label, sizeof label);
-		draw_line(out, "grid", LEFT, y, WIDTH - RIGHT, y);
-		draw_label(out, LEFT - 6, y + 4, "end", label);
+		draw_mark(out, WIDTH, y, label);
 	}
 }
 
@@ -67,9 +65,10 @@ draw_bar(struct text *out, const struct page *page, const struct bars *bars, siz
 		    height = plot_height * value / most;
 
 		time_label(value, most, length, sizeof length);
-		snprintf(tip, sizeof tip, "rank %s: %s, %s", name, bars->names[k], length);
+		snprintf(tip, sizeof tip, "rank %s: %s, %s", name, bars->colours[k].name,
+		    length);
 		y -= height;
-		draw_box(out, bars->classes[k], LEFT + step * ((double)g + 0.1), y,
+		draw_box(out, bars->colours[k].class, LEFT + step * ((double)g + 0.1), y,
 		    0.8 * step, height, tip);
 	}
 }
@@ -105,7 +104,7 @@ draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 	snprintf(text, sizeof text, "Most of it has rank %s: %s%s.", label, length,
 	    groups < ranks ? ", the mean of its group" : "");
 	draw_begin(out, bars->id, WIDTH, (int)(TOP + plot_height) + 40, bars->title, text);
-	draw_legend(out, WIDTH, bars->classes, bars->names, bars->kinds, used);
+	draw_legend(out, WIDTH, bars->colours, bars->kinds, used);
 	if (longest > 0)
 		draw_scale(out, most, plot_height);
 	else
@@ -138,8 +137,8 @@ wait_value(const struct page *page, int32_t rank, size_t kind)
 static void
 draw_waits(struct text *out, const struct page *page)
 {
-	static const struct bars bars = { "waits", "Waits by rank and kind", "s", activity_classes +
-	    WAIT_MESSAGE, activity_names + WAIT_MESSAGE, WAITS_END - WAIT_MESSAGE, wait_value };
+	static const struct bars bars = { "waits", "Waits by rank and kind",
+	    colours + WAIT_MESSAGE, WAITS_END - WAIT_MESSAGE, wait_value };
 
 	draw_bars(out, page, &bars);
 }
@@ -153,9 +152,10 @@ path_value(const struct page *page, int32_t rank, size_t kind)
 static void
 draw_path_bars(struct text *out, const struct page *page)
 {
-	static const char *const classes[PIECES] = { "a1", "a2", "a3", "a6" };
-	static const struct bars bars = { "path", "The critical path by rank and kind", "s",
-	    classes, piece_names, PIECES, path_value };
+	static const struct colour pieces[PIECES] = { { "a1", "computation" }, { "a2", "MPI" },
+	    { "a3", "transfer" }, { "a6", "start and end" } };
+	static const struct bars bars = { "path", "The critical path by rank and kind",
+	    pieces, PIECES, path_value };
 
 	draw_bars(out, page, &bars);
 }
@@ -216,13 +216,13 @@ draw_matrix_cells(struct text *out, const struct matrix *m, double cell, double 
 static void
 draw_matrix(struct text *out, const struct page *page)
 {
-	static const char *const classes[] = { "m6", "m5", "m4", "m3", "m2", "m1" };
+	struct colour shades[] = { { .class = "m6" }, { .class = "m5" }, { .class = "m4" },
+	    { .class = "m3" }, { .class = "m2" }, { .class = "m1" } };
 	const struct matrix *m = &page->matrix;
 	const double cell = m->side <= 8 ? 36 : 400.0 / (double)m->side;
 	const double size = cell * (double)m->side;
 	size_t most = 0, step = (size_t)ceil(13 / cell), across;
 	char names[6][40], text[200], from[48], to[48], label[32];
-	const char *shades[6];
 
 	for (size_t i = 0; i < m->side * m->side; i++)
 		most = m->bytes[i] > m->bytes[most] ? i : most;
@@ -236,9 +236,9 @@ draw_matrix(struct text *out, const struct page *page)
 	for (int i = 0; i < 6; i++) {
 		bytes_label((double)m->bytes[most] / pow(4, i + (i < 5)), label, sizeof label);
 		snprintf(names[i], sizeof names[i], i < 5 ? "from %s" : "less", label);
-		shades[i] = names[i];
+		shades[i].name = names[i];
 	}
-	draw_legend(out, WIDTH, classes, shades, 6, 0x3f);
+	draw_legend(out, WIDTH, shades, 6, 0x3f);
 	draw_matrix_cells(out, m, cell, (double)(m->bytes[most] > 0 ? m->bytes[most] : 1));
 	group_label(m->ranks, m->side, m->side - 1, label, sizeof label);
 	across = label_step(cell, label);
@@ -294,12 +294,11 @@ draw_gains(struct text *out, const struct page *page)
 	    page->percent);
 	draw_label(out, 8, 20, "start", number);
 	for (size_t i = 0; i < count; i++) {
-		double share = (double)gains[i].gain_ns / (double)path_length_ns(page);
+		const double share = path_share(page, gains[i].gain_ns);
 
 		snprintf(number, sizeof number, "%.2f %%", 100 * share);
 		draw_row(out, (int)i, "a2", site_label(page, gains[i].site, where, sizeof where),
-		    fmax(share, 0), fmax((double)gains[0].gain_ns /
-		    (double)path_length_ns(page), 1e-9), number);
+		    fmax(share, 0), fmax(path_share(page, gains[0].gain_ns), 1e-9), number);
 	}
 	draw_end(out);
 	free(gains);
@@ -348,9 +347,8 @@ has_efficiency(const struct page *page)
 static void
 draw_efficiencies(struct text *out, const struct page *page)
 {
-	static const char *const classes[4] = { "a5", "a2", "a3", "a7" };
-	static const char *const names[4] = { "parallel", "load balance", "communication",
-		"computation scaling" };
+	static const struct colour curves[4] = { { "a5", "parallel" }, { "a2", "load balance" },
+	    { "a3", "communication" }, { "a7", "computation scaling" } };
 	const struct times *runs = page->runs;
 	const double low = log2(runs[0].ranks), high = log2(runs[page->run_count - 1].ranks);
 	const double height = 220, width = WIDTH - LEFT - RIGHT - 40;
@@ -358,12 +356,10 @@ draw_efficiencies(struct text *out, const struct page *page)
 
 	draw_begin(out, "efficiency", WIDTH, (int)(TOP + height) + 40, "Efficiencies of several "
 	    "runs, by ranks", "Each against the smallest run, as POP defines them.");
-	draw_legend(out, WIDTH, classes, names, 4, 0xf);
+	draw_legend(out, WIDTH, curves, 4, 0xf);
 	for (int i = 0; i <= 5; i++) {
 		snprintf(label, sizeof label, "%d %%", 20 * i);
-		draw_line(out, "grid", LEFT, TOP + height * (1 - 0.2 * i), WIDTH - RIGHT,
-		    TOP + height * (1 - 0.2 * i));
-		draw_label(out, LEFT - 6, TOP + height * (1 - 0.2 * i) + 4, "end", label);
+		draw_mark(out, WIDTH, TOP + height * (1 - 0.2 * i), label);
 	}
 	for (int k = 0; k < 4; k++)
 		for (size_t i = 0; i < page->run_count; i++) {
@@ -374,7 +370,7 @@ draw_efficiencies(struct text *out, const struct page *page)
 			    (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0);
 
 			text_print(out, i == 0 ? "<path class=\"%s s\" stroke-width=\"2\" "
-			    "d=\"M%.1f %.1f" : "%.0sL%.1f %.1f", classes[k], x,
+			    "d=\"M%.1f %.1f" : "%.0sL%.1f %.1f", curves[k].class, x,
 			    TOP + height * (1 - fmin(values[k], 1.1)));
 			if (i + 1 == page->run_count)
 				text_put(out, "\"/>\n");
@@ -402,8 +398,8 @@ has_monitor(const struct page *page)
 }
 
 const struct figure figures[] = {
-	{ "timeline", "Timeline", draw_timeline, always, true },
-	{ "beside", "Timelines of two runs", draw_beside, has_beside, true },
+	[TIMELINE_FIGURE] = { "timeline", "Timeline", draw_timeline, always, true },
+	[BESIDE_FIGURE] = { "beside", "Timelines of two runs", draw_beside, has_beside, true },
 	{ "steps", "Critical path by step", draw_by_steps, has_steps, true },
 	{ "regions", "Critical path by region", draw_by_regions, has_regions, false },
 	{ "path", "Critical path by rank", draw_path_bars, has_path, false },

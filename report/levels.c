@@ -44,19 +44,12 @@ bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells)
 	    MOST_BIN_COLUMNS;
 	if (bins->columns < LEAST_COLUMNS)
 		bins->columns = LEAST_COLUMNS;
-	bins->ns = zalloc(bins->rows * bins->columns * ACTIVITIES, sizeof *bins->ns);
-	bins->path_ns = zalloc(bins->rows * bins->columns, sizeof *bins->path_ns);
+	bins->ns = zalloc(bins->rows * bins->columns * LAYERS, sizeof *bins->ns);
 	bins->edge_ns = zalloc(bins->columns + 1, sizeof *bins->edge_ns);
 	bins->at = zalloc(locations, sizeof *bins->at);
 	for (uint32_t l = 0; l < locations; l++)
-		bins->at[l].row = (uint32_t)bins_row(bins, l);
+		bins->at[l].row = (uint32_t)group_of(locations, bins->rows, l);
 	find_edges(bins);
-}
-
-size_t
-bins_row(const struct bins *bins, uint32_t location)
-{
-	return (size_t)((uint64_t)location * bins->rows / bins->locations);
 }
 
 /* Usually the same column as the last time, or one near it. */
@@ -70,12 +63,12 @@ column_of(const struct bins *bins, size_t near, int64_t at_ns)
 	return near;
 }
 
-/* Adds the time from FROM to TO to cells STEP apart. */
-static void
-spread(const struct bins *bins, uint32_t location, float *cells, size_t step, int64_t from_ns,
+void
+bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
     int64_t to_ns)
 {
 	struct spot *at = &bins->at[location];
+	float *cells = bins->ns + at->row * bins->columns * LAYERS + (size_t)activity;
 	double width;
 	size_t first, last;
 
@@ -84,42 +77,28 @@ spread(const struct bins *bins, uint32_t location, float *cells, size_t step, in
 	first = column_of(bins, at->column, from_ns);
 	last = column_of(bins, first, to_ns);
 	*at = (struct spot){ at->row, (uint32_t)last, bins->edge_ns[last], bins->edge_ns[last + 1],
-	    bins->ns + (at->row * bins->columns + last) * ACTIVITIES };
+	    bins->ns + (at->row * bins->columns + last) * LAYERS };
 	if (first == last) {
-		cells[first * step] += (float)(to_ns - from_ns);
+		cells[first * LAYERS] += (float)(to_ns - from_ns);
 		return;
 	}
 	width = (double)bins->run_ns / (double)bins->columns;
-	cells[first * step] += (float)((double)(first + 1) * width - (double)from_ns);
+	cells[first * LAYERS] += (float)((double)(first + 1) * width - (double)from_ns);
 	for (size_t c = first + 1; c < last; c++)
-		cells[c * step] += (float)width;
-	cells[last * step] += (float)((double)to_ns - (double)last * width);
+		cells[c * LAYERS] += (float)width;
+	cells[last * LAYERS] += (float)((double)to_ns - (double)last * width);
 }
 
-void
-bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
-    int64_t to_ns)
-{
-	spread(bins, location, bins->ns + bins->at[location].row * bins->columns * ACTIVITIES +
-	    (size_t)activity, ACTIVITIES, from_ns, to_ns);
-}
-
-void
-bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns)
-{
-	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns,
-	    1, from_ns, to_ns);
-}
-
-enum activity
-bins_main(const struct bins *bins, size_t row, size_t from, size_t to)
+/* The activity with most time in those columns; waits take precedence from a quarter on. */
+static enum activity
+main_activity(const struct bins *bins, size_t row, size_t from, size_t to)
 {
 	double ns[ACTIVITIES] = { 0 }, all = 0, waits = 0;
 	enum activity most = OUTSIDE, wait = WAIT_MESSAGE;
 
 	for (size_t c = from; c < to; c++)
 		for (size_t a = 0; a < ACTIVITIES; a++)
-			ns[a] += (double)bins->ns[(row * bins->columns + c) * ACTIVITIES + a];
+			ns[a] += (double)bins->ns[(row * bins->columns + c) * LAYERS + a];
 	for (enum activity a = OUTSIDE; a < ACTIVITIES; a++) {
 		all += ns[a];
 		waits += a >= WAIT_MESSAGE && a < WAITS_END ? ns[a] : 0;
@@ -136,13 +115,20 @@ path_in(const struct bins *bins, size_t row, size_t from, size_t to)
 	double ns = 0;
 
 	for (size_t c = from; c < to; c++)
-		ns += (double)bins->path_ns[row * bins->columns + c];
+		ns += (double)bins->ns[(row * bins->columns + c) * LAYERS + ON_PATH];
 	return ns;
 }
 
-size_t
-bins_path(const struct bins *bins, size_t from, size_t to)
+static size_t
+end_column(const struct bins *bins, size_t from, size_t each)
 {
+	return from + each < bins->columns ? from + each : bins->columns;
+}
+
+size_t
+bins_path(const struct bins *bins, size_t from, size_t each)
+{
+	const size_t to = end_column(bins, from, each);
 	size_t best = SIZE_MAX;
 	double most = 0;
 
@@ -157,8 +143,8 @@ bins_path(const struct bins *bins, size_t from, size_t to)
 	return best;
 }
 
-unsigned
-bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to)
+static unsigned
+path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to)
 {
 	static const double least[PATH_LEVELS - 1] = { 1.0 / 256, 1.0 / 16, 1.0 / 4, 1.0 / 2 };
 	const double width = (double)(to - from) * (double)bins->run_ns / (double)bins->columns;
@@ -172,6 +158,26 @@ bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, s
 	return level;
 }
 
+unsigned char *
+bins_cells(const struct bins *bins, size_t each_row, size_t each_column, bool of_path,
+    unsigned *used)
+{
+	const size_t rows = (bins->rows + each_row - 1) / each_row;
+	const size_t columns = (bins->columns + each_column - 1) / each_column;
+	unsigned char *cells = zalloc(rows * columns, 1), *cell = cells;
+
+	for (size_t row = 0; row < bins->rows; row += each_row)
+		for (size_t c = 0; c < bins->columns; c += each_column) {
+			const size_t end = end_column(bins, c, each_column);
+
+			*cell = (unsigned char)(of_path ?
+			    path_level(bins, row, each_row, c, end) :
+			    main_activity(bins, row, c, end));
+			*used |= 1u << *cell++;
+		}
+	return cells;
+}
+
 bool
 bins_path_spreads(const struct bins *bins)
 {
@@ -180,11 +186,10 @@ bins_path_spreads(const struct bins *bins)
 	double main_ns = 0, all_ns = 0, rows = 0;
 	size_t last = SIZE_MAX;
 
-	for (size_t from = 0, to; from < bins->columns; from = to) {
-		size_t main;
+	for (size_t from = 0; from < bins->columns; from += each_column) {
+		const size_t main = bins_path(bins, from, each_column);
+		const size_t to = end_column(bins, from, each_column);
 
-		to = from + each_column < bins->columns ? from + each_column : bins->columns;
-		main = bins_path(bins, from, to);
 		if (main != SIZE_MAX) {
 			main_ns += path_in(bins, main, from, to);
 			rows += last == SIZE_MAX ? 0 : fabs((double)main - (double)last);
@@ -203,25 +208,6 @@ bins_path_spreads(const struct bins *bins)
 ORDER(longest_first, struct event, COMPARED(LENGTH(b), LENGTH(a)) BY(begin_ns) BY(location)
     BY(what) BY(call) BY(site) BY(partner))
 
-static bool
-is_longer(const struct event *a, const struct event *b)
-{
-	return longest_first(a, b) < 0;
-}
-
-/* The median of three. */
-static struct event
-middle_of(const struct event *a, const struct event *b, const struct event *c)
-{
-	if (is_longer(b, a)) {
-		const struct event *kept = a;
-
-		a = b;
-		b = kept;
-	}
-	return is_longer(c, a) ? *a : is_longer(b, c) ? *b : *c;
-}
-
 /*
  * Moves the MOST longest to the front, in any order, by Hoare's selection: linear time instead of
  * sorting. If it does not converge, which no known run causes, it sorts the rest.
@@ -233,14 +219,13 @@ select_longest(struct event *at, size_t count, size_t most)
 	int rounds = 64;
 
 	while (most > 0 && low < high && rounds-- > 0) {
-		const struct event middle = middle_of(&at[low],
-		    &at[low + (high - low) / 2], &at[high]);
+		const struct event middle = at[low + (high - low) / 2];
 		ptrdiff_t i = low, j = high;
 
 		while (i <= j) {
-			while (is_longer(&at[i], &middle))
+			while (longest_first(&at[i], &middle) < 0)
 				i++;
-			while (is_longer(&middle, &at[j]))
+			while (longest_first(&middle, &at[j]) < 0)
 				j--;
 			if (i <= j) {
 				const struct event kept = at[i];

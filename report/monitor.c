@@ -153,25 +153,22 @@ draw_curve(struct text *out, const struct monitor *m, const struct monitored *ra
 void
 draw_monitor(struct text *out, const struct page *page)
 {
-	static const char *const classes[3] = { "a1", "a3", "a5" };
-	static const char *const names[3] = { "phase",
-	    "transfer efficiency from one moment to the next", "since the beginning" };
+	static const struct colour shown[3] = { { "a1", "phase" }, { "a3", "transfer efficiency "
+	    "from one moment to the next" }, { "a5", "since the beginning" } };
 	const struct monitor *m = &page->monitor;
 	const double bottom = TOP + (double)m->count * (HEIGHT + GAP_BELOW) - GAP_BELOW;
 	char label[48];
 
 	draw_begin(out, "monitor", WIDE, (int)bottom + 40, "Transfer efficiency over time",
 	    "The time that the run would take on the replayed network against that recorded, at each rank.");
-	draw_legend(out, WIDE, classes, names, 3, m->phase_count > 0 ? 7 : 6);
+	draw_legend(out, WIDE, shown, 3, m->phase_count > 0 ? 7 : 6);
 	for (size_t i = 0; i < m->count; i++) {
 		const double top = TOP + (double)i * (HEIGHT + GAP_BELOW);
 
 		draw_phases(out, m, m->ranks[i].rank, top);
 		for (int k = 0; k <= 2; k++) {
 			snprintf(label, sizeof label, "%d %%", 50 * k);
-			draw_line(out, "grid", LEFT, y_of(top, 0.5 * k), WIDE - RIGHT,
-			    y_of(top, 0.5 * k));
-			draw_label(out, LEFT - 6, y_of(top, 0.5 * k) + 4, "end", label);
+			draw_mark(out, WIDE, y_of(top, 0.5 * k), label);
 		}
 		draw_curve(out, m, &m->ranks[i], top, true);
 		draw_curve(out, m, &m->ranks[i], top, false);

@@ -76,7 +76,7 @@ row_of(struct page *page, uint32_t location, uint32_t worker)
 		named->count = rows;
 	}
 	if (worker == 0)
-		return &named->at[bins_row(&page->bins, location)];
+		return &named->at[page->bins.at[location].row];
 	for (size_t i = rows; i < named->count; i++)
 		if (named->at[i].location == location && named->at[i].worker == worker)
 			return &named->at[i];

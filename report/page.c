@@ -11,18 +11,11 @@
  * all of them the begin of their section where the compiler looks them up in the table of symbols.
  */
 #define INCLUDED(name, file) \
-	extern __attribute__((visibility("hidden"))) const char name[], name##_end[]; \
-	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" \
-	    #name "_end:\n.byte 0\n.popsection\n")
+	extern __attribute__((visibility("hidden"))) const char name[]; \
+	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n")
 INCLUDED(page_script, "build/report/page.js");
 INCLUDED(page_style, "report/page.css");
 INCLUDED(figure_style, "report/figure.css");
-
-static size_t
-size_of(const char *begin, const char *end)
-{
-	return (size_t)(end - begin);
-}
 
 /* Replaces var(--NAME), which only browsers understand, by the colour. */
 static void
@@ -76,8 +69,8 @@ put_head(struct text *out, const char *title)
 	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
 	text_markup(out, title);
 	text_put(out, "</title>\n<style>");
-	text_bytes(out, figure_style, size_of(figure_style, figure_style_end));
-	text_bytes(out, page_style, size_of(page_style, page_style_end));
+	text_put(out, figure_style);
+	text_put(out, page_style);
 	text_put(out, "</style>\n</head>\n<body>\n");
 }
 
@@ -126,14 +119,12 @@ put_facts(struct text *out, const struct page *page)
 	}
 	put_share(out, "wait_share", "of all time waits", (double)waited_ns / time);
 	if (page->segments > 0) {
-		double all = (double)path_length_ns(page);
-
 		put_share(out, "path_compute", "of the path computation",
-		    (double)page->path_all_ns[COMPUTE_PIECE] / all);
+		    path_share(page, page->path_all_ns[COMPUTE_PIECE]));
 		put_share(out, "path_mpi", "of the path MPI",
-		    (double)page->path_all_ns[MPI_PIECE] / all);
+		    path_share(page, page->path_all_ns[MPI_PIECE]));
 		put_share(out, "path_transfer", "of the path transfers",
-		    (double)page->path_all_ns[TRANSFER_PIECE] / all);
+		    path_share(page, page->path_all_ns[TRANSFER_PIECE]));
 	}
 	text_put(out, "</ul>\n");
 	if (page->ideal == NULL && isfinite(e.communication))
@@ -253,20 +244,11 @@ put_provenance(struct text *out, const struct page *page)
 	    (unsigned long long)im->counts.unmatched_collectives);
 }
 
-static void
-put_figure(struct text *out, const struct page *page, const struct figure *figure)
-{
-	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n",
-	    figure->wide ? " class=\"wide\"" : "", figure->title);
-	figure->draw(out, page);
-	text_put(out, "</div></section>\n");
-}
-
 /* The legend leaves out activities that the run lacks. */
 static bool
 is_anywhere(const struct page *page, enum activity activity)
 {
-	bool any = activity < WAIT_MESSAGE || (activity == ACTIVITIES && page->segments > 0) ||
+	bool any = activity < WAIT_MESSAGE || (activity == ON_PATH && page->segments > 0) ||
 	    (activity >= WAITS_END && activity < ACTIVITIES && page->im.counts.switched > 0);
 
 	for (int s = 0; s < STATES; s++)
@@ -277,7 +259,7 @@ is_anywhere(const struct page *page, enum activity activity)
 static void
 put_timeline(struct text *out, const struct page *page)
 {
-	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+	const enum activity path = bins_path_spreads(&page->bins) ? PATH_SHARES : ON_PATH;
 
 	text_put(out, "<section class=\"time\"><h2 id=\"time\">Timeline</h2>\n"
 	    "<div id=\"tools\"><button id=\"zoom-in\">zoom in</button><button id=\"zoom-out\">zoom out</button>"
@@ -288,32 +270,18 @@ put_timeline(struct text *out, const struct page *page)
 	    "<input id=\"search\" type=\"search\" placeholder=\"search functions, places, kinds ( / )\" "
 	    "aria-label=\"search functions, places and kinds\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
 	    "<ul id=\"legend\">\n");
-	timeline_colours(page, classes, names);
-	for (int i = COMPUTING; i <= ACTIVITIES; i++)
-		if (is_anywhere(page, (enum activity)i))
+	for (enum activity a = COMPUTING; a <= ON_PATH; a++)
+		if (is_anywhere(page, a))
 			text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" "
 			    "aria-hidden=\"true\"><rect class=\"f %s\" width=\"11\" "
-			    "height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
+			    "height=\"11\"/></svg> %s</li>\n", colours[a].class,
+			    colours[a == ON_PATH ? path : a].name);
 	text_put(out, "</ul>\n"
 	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture in print and the "
 	    "tables hold the same\"></canvas>\n<div id=\"grain\" class=\"soft\"></div>\n<div id=\"what\" aria-live=\"polite\"></div>\n"
 	    "<div id=\"still\" class=\"picture wide\">\n");
-	figures[0].draw(out, page);
+	draw_timeline(out, page);
 	text_put(out, "</div></section>\n");
-}
-
-void
-verdict_write(struct text *out, const struct page *page, bool as_json)
-{
-	struct json json;
-
-	if (!as_json) {
-		verdict_text(out, &page->im.graph.known.headline, &page->verdict);
-		return;
-	}
-	json_begin(&json, out);
-	verdict_json(&json, NULL, &page->verdict, page->im.graph.known.ranks);
-	json_end_line(&json);
 }
 
 static void
@@ -341,9 +309,13 @@ write_with(struct text *out, struct page *page, size_t events)
 	put_slow(out, page);
 	put_chains(out, page);
 	text_put(out, "<div class=\"pictures\">\n");
-	for (size_t i = 1; i < figure_count; i++)
-		if (figures[i].has(page))
-			put_figure(out, page, &figures[i]);
+	for (const struct figure *f = figures + 1; f < figures + figure_count; f++)
+		if (f->has(page)) {
+			text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n",
+			    f->wide ? " class=\"wide\"" : "", f->title);
+			f->draw(out, page);
+			text_put(out, "</div></section>\n");
+		}
 	text_put(out, "</div>\n<div class=\"tables\">\n");
 	tables_write(out, page);
 	text_put(out, "</div>\n");
@@ -351,7 +323,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_put(out, "<script type=\"application/json\" id=\"data\">");
 	data_write(out, page, events);
 	text_put(out, "</script>\n<script>");
-	text_bytes(out, page_script, size_of(page_script, page_script_end));
+	text_put(out, page_script);
 	text_put(out, "</script>\n</body>\n</html>\n");
 	free(title);
 	free(trust);

@@ -40,14 +40,14 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-enum kind_of_output { HTML, SVG, VERDICT, VERDICT_JSON, COLUMNS, IMBALANCE, IMBALANCE_JSON };
+enum kind_of_output { HTML, SVG, VERDICT, VERDICT_JSON, COLUMNS, IMBALANCE, IMBALANCE_JSON,
+	KINDS_OF_OUTPUT };
 
 struct options {
 	enum kind_of_output form;
 	int figure;		/* index in figures[] */
 	const char *output;	/* NULL: standard output */
-	const char *verdict, *text;	/* as JSON, as text; NULL: only in the output form */
-	const char *imbalance, *imbalance_json;
+	const char *also[KINDS_OF_OUTPUT];	/* files for these, too; NULL: none */
 	int64_t size;
 	int percent;
 	const char *ideal;
@@ -59,30 +59,22 @@ struct options {
 
 static const char *const part_kinds[] = { "step", "region", NULL };
 
-static int
-parse_figure(const char *text)
-{
-	const char *names[16] = { NULL };
-
-	for (size_t i = 0; i < figure_count; i++)
-		names[i] = figures[i].name;
-	return parse_choice("--figure", text, names);
-}
-
 #define OPTION(member) MEMBER(struct options, member)
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { FIGURE = 256 };
 	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
-	static const struct option_row rows[] = {
+	const char *names[16] = { NULL };
+	const struct option_row rows[] = {
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
 		{ "by", 0, AS_CHOICE, OPTION(by), .choices = part_kinds },
-		{ "figure", FIGURE, ASKED }, { "output", 'o', AS_TEXT, OPTION(output) },
-		{ "verdict", 0, AS_TEXT, OPTION(verdict) }, { "text", 0, AS_TEXT, OPTION(text) },
-		{ "imbalance", 0, AS_TEXT, OPTION(imbalance) },
-		{ "imbalance-json", 0, AS_TEXT, OPTION(imbalance_json) },
+		{ "figure", 0, AS_CHOICE, OPTION(figure), .choices = names },
+		{ "output", 'o', AS_TEXT, OPTION(output) },
+		{ "verdict", 0, AS_TEXT, OPTION(also[VERDICT_JSON]) },
+		{ "text", 0, AS_TEXT, OPTION(also[VERDICT]) },
+		{ "imbalance", 0, AS_TEXT, OPTION(also[IMBALANCE]) },
+		{ "imbalance-json", 0, AS_TEXT, OPTION(also[IMBALANCE_JSON]) },
 		{ "size", 0, AS_BYTES, OPTION(size), 100000, (int64_t)1 << 30 },
 		{ "gain", 0, AS_WHOLE, OPTION(percent), 0, 100 },
 		{ "ideal", 0, AS_TEXT, OPTION(ideal) }, { "runs", 0, AS_TEXT, OPTION(runs) },
@@ -90,63 +82,13 @@ parse_options(int argc, char **argv)
 	};
 	struct options opt = { .size = 5 << 20, .percent = 20, .by = -1 };
 
-	while (next_option(argc, argv, "", rows, usage, &opt) == FIGURE)
-		opt.figure = parse_figure(optarg);
+	for (size_t i = 0; i < figure_count; i++)
+		names[i] = figures[i].name;
+	next_option(argc, argv, "", rows, usage, &opt);
 	if (argc - optind > 1)
 		bad_usage(usage);
 	opt.file = argv[optind];
 	return opt;
-}
-
-/* ---- the path --------------------------------------------------------------------------- */
-
-/* A graph in a file, or a folder of shards, has no path yet. */
-static bool
-needs_path(const char *file)
-{
-	struct reader *in;
-	struct stat status;
-	bool needs;
-
-	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 ||
-	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-		return false;
-	if (reader_open(&in, file, READ_STREAM) < 0)
-		die_input(in);
-	needs = strcmp(reader_content(in), "graph") == 0;
-	reader_close(in);
-	return needs;
-}
-
-/* A graph gets its path, and gains unless their percentage is 0. */
-static void
-read_run(struct page *page, const struct options *opt)
-{
-	char *name = (char *)(uintptr_t)opt->file, gain[32];
-	int fd = -1;
-	pid_t child = 0;
-
-	snprintf(gain, sizeof gain, "--gain=%d", opt->percent);
-	if (needs_path(opt->file))
-		child = start_tool(opt->percent > 0 ?
-		    (char *[]){ "lp-gain", gain, "-F", "stream", "--", name, NULL } :
-		    (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &fd);
-	page_read(page, opt->file, fd, (size_t)opt->size);
-	if (child > 0 && !ended_well(child))
-		die("%s failed", opt->percent > 0 ? "lp-gain" : "lp-critpath");
-}
-
-/* ---- output ------------------------------------------------------------------------------- */
-
-/* Reads the other run, without the parts that only a page needs. */
-static void
-read_other(struct page *page, void *options)
-{
-	struct options its = *(const struct options *)options;
-
-	its.file = its.beside;
-	its.percent = 0;
-	read_run(page, &its);
 }
 
 static void
@@ -167,15 +109,20 @@ static void
 write_file(const char *name, struct page *page, enum kind_of_output form, int figure)
 {
 	static struct text text;	/* too large for the stack */
+	struct json json;
 	const struct view overview = { .by = -1, .ideal = page->ideal };
 	struct whole_file whole = whole_file_begin(name);
 
 	text_begin(&text, whole.file, name);
 	if (form == SVG)
 		figure_file(&text, page, &figures[figure]);
-	else if (form == VERDICT || form == VERDICT_JSON)
-		verdict_write(&text, page, form == VERDICT_JSON);
-	else if (form == IMBALANCE)
+	else if (form == VERDICT)
+		verdict_text(&text, &page->im.graph.known.headline, &page->verdict);
+	else if (form == VERDICT_JSON) {
+		json_begin(&json, &text);
+		verdict_json(&json, NULL, &page->verdict, page->im.graph.known.ranks);
+		json_end_line(&json);
+	} else if (form == IMBALANCE)
 		print_table(&text, &page->im, &overview);
 	else if (form == IMBALANCE_JSON)
 		print_json(&text, &page->im, &overview);
@@ -206,13 +153,13 @@ main(int argc, char **argv)
 	if (opt.runs != NULL)
 		read_runs(&page, opt.runs);
 	if (opt.beside != NULL) {
-		beside_read(&page.beside, opt.file, opt.beside, read_other, &opt);
-		if (strcmp(figures[opt.figure].name, "timeline") == 0)
-			opt.figure = parse_figure("beside");
+		beside_read(&page.beside, opt.file, opt.beside, (size_t)opt.size);
+		if (opt.figure == TIMELINE_FIGURE)
+			opt.figure = BESIDE_FIGURE;
 	}
 	if (opt.by >= 0)
 		by_read(&page.parts, part_kinds[opt.by], opt.file);
-	read_run(&page, &opt);
+	page_read(&page, opt.file, opt.percent, (size_t)opt.size);
 	if (page.ideal != NULL)
 		monitor_read(&page.monitor, opt.ideal, page.im.graph.known.run_ns);
 	if (page.ideal != NULL && ideal.ranks != page.im.graph.known.ranks)
@@ -220,14 +167,9 @@ main(int argc, char **argv)
 			    (int)page.im.graph.known.ranks);
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream has no data for it", figures[opt.figure].name);
-	if (opt.verdict != NULL)
-		write_file(opt.verdict, &page, VERDICT_JSON, 0);
-	if (opt.text != NULL)
-		write_file(opt.text, &page, VERDICT, 0);
-	if (opt.imbalance != NULL)
-		write_file(opt.imbalance, &page, IMBALANCE, 0);
-	if (opt.imbalance_json != NULL)
-		write_file(opt.imbalance_json, &page, IMBALANCE_JSON, 0);
+	for (enum kind_of_output kind = 0; kind < KINDS_OF_OUTPUT; kind++)
+		if (opt.also[kind] != NULL)
+			write_file(opt.also[kind], &page, kind, 0);
 	write_file(opt.output, &page, opt.form, opt.figure);
 	return finish(DONE);
 }

@@ -46,12 +46,19 @@ struct monitor {
 /* Reads a replay's stream, which may lack this. */
 void monitor_read(struct monitor *monitor, const char *file, int64_t run_ns);
 
-/* Activities, as colours; waits are grouped into the classes below. */
+/* What a colour means: its class in figure.css, and its name in legends. */
+struct colour {
+	const char *class, *name;
+};
+
+/*
+ * Activities, as colours; waits are grouped into the classes below. The colour behind them is the
+ * path's; the next is its name where cells show how much of it they contain.
+ */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
     WAIT_SETUP, WAIT_RMA, COMPUTE_BLOCKED, COMPUTE_PREEMPTED, ACTIVITIES,
-    WAITS_END = COMPUTE_BLOCKED };
-extern const char *const activity_names[ACTIVITIES];
-extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
+    WAITS_END = COMPUTE_BLOCKED, ON_PATH = ACTIVITIES, PATH_SHARES, COLOURS };
+extern const struct colour colours[COLOURS];
 enum activity activity_of(enum state state);
 
 /*
@@ -59,7 +66,6 @@ enum activity activity_of(enum state state);
  * start, and shares leave the start out: base/run/span.h.
  */
 enum piece { COMPUTE_PIECE, MPI_PIECE, TRANSFER_PIECE, START_PIECE, PIECES };
-extern const char *const piece_names[PIECES];
 
 struct event {
 	int64_t begin_ns, end_ns;
@@ -88,6 +94,19 @@ pool_wants(const struct pool *pool, int64_t begin_ns, int64_t end_ns)
 /* Reduces the pool to MOST events, in order of location and time. */
 void pool_sort(struct pool *pool, size_t most);
 
+/* Items in groups of about equal size: the group of one, and the first one of a group. */
+static inline size_t
+group_of(int64_t items, size_t groups, int64_t item)
+{
+	return (size_t)(item * (int64_t)groups / items);
+}
+static inline int64_t
+group_first(int64_t items, size_t groups, size_t group)
+{
+	return ((int64_t)group * items + (int64_t)groups - 1) / (int64_t)groups;
+}
+
+enum { LAYERS = ON_PATH + 1 };		/* of a cell: its activities and the path */
 struct bins {
 	size_t rows, columns;
 	int64_t run_ns;
@@ -96,10 +115,9 @@ struct bins {
 	struct spot {
 		uint32_t row, column;	/* its own row, and the column used last */
 		int64_t begin_ns, end_ns;	/* of that column */
-		float *cell;		/* activities of that cell, in ns */
+		float *cell;		/* layers of that cell, in ns */
 	} *at;			/* by location */
-	float *ns;		/* by row, column, activity */
-	float *path_ns;		/* by row, column */
+	float *ns;		/* by row, column, layer */
 };
 void bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells);
 void bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
@@ -116,15 +134,8 @@ bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t f
 	else
 		bins_spread(bins, location, activity, from_ns, to_ns);
 }
-void bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns);
-size_t bins_row(const struct bins *bins, uint32_t location);
-/*
- * The activity with most time in those columns; waits take precedence from a quarter on. OUTSIDE:
- * none.
- */
-enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t to);
-/* The row with most of the path in those columns; SIZE_MAX: none. */
-size_t bins_path(const struct bins *bins, size_t from, size_t to);
+/* The row with most of the path in EACH columns from FROM on; SIZE_MAX: none. */
+size_t bins_path(const struct bins *bins, size_t from, size_t each);
 /*
  * Whether a line along the path would be a smear, as the path changes rows much more often than
  * there are columns: the line would cross a tenth of all rows from column to column, or most path
@@ -133,7 +144,13 @@ size_t bins_path(const struct bins *bins, size_t from, size_t to);
  */
 bool bins_path_spreads(const struct bins *bins);
 enum { PATH_LEVELS = 5 };	/* share of a column's time: below 1/256, 1/16, 1/4, 1/2; above */
-unsigned bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to);
+/*
+ * For cells of EACH_ROW rows and EACH_COLUMN columns: the level of the path, or the main activity
+ * of the first row, as an average would show what no rank did. USED gets a bit for each value.
+ * free() them.
+ */
+unsigned char *bins_cells(const struct bins *bins, size_t each_row, size_t each_column,
+    bool of_path, unsigned *used);
 
 /* Bytes and messages by sender and receiver; many ranks are grouped. */
 struct matrix {
@@ -221,9 +238,11 @@ struct page {
 	size_t run_count;
 };
 
-/* collect.c: reads a graph or path stream, from FD unless that is -1, else from FILE. */
-void page_read(struct page *page, const char *file, int fd, size_t budget);
-int64_t path_length_ns(const struct page *page);	/* base of shares: without the start */
+/* collect.c: reads a path stream, or a graph, which gets its path, and gains if PERCENT > 0. */
+void page_read(struct page *page, const char *file, int percent, size_t budget);
+/* The path without the start, which is the base of shares. */
+int64_t path_sum_ns(const int64_t by_piece[PIECES]);
+double path_share(const struct page *page, int64_t ns);
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
 
 /* Has lp-critpath divide FILE; a later reader begins anew. */
@@ -245,18 +264,15 @@ struct figure {
 	bool (*has)(const struct page *page);	/* whether there is something to show */
 	bool wide;				/* it has a time axis */
 };
+enum { TIMELINE_FIGURE, BESIDE_FIGURE };	/* the first in the list */
 extern const struct figure figures[];
 extern const size_t figure_count;
 /* timeline.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
-/* Meaning of the timeline's colours: classes and names, the path last. */
-void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
-    const char *names[ACTIVITIES + 1]);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
 
 /* page.c */
 void page_write(struct text *out, struct page *page);
-void verdict_write(struct text *out, const struct page *page, bool as_json);
 /* tables.c: all tables of the page. */
 void tables_write(struct text *out, const struct page *page);
 /* data.c: the script's data, as JSON. */
@@ -281,20 +297,21 @@ void draw_box(struct text *out, const char *class, double x, double y, double wi
 void draw_row(struct text *out, int i, const char *class, const char *name, double share,
     double full, const char *number);
 void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
+/* A horizontal line at Y through the plot, with its label at the left. */
+void draw_mark(struct text *out, int width, double y, const char *label);
 
 /* timeline.c: a run's rows on an axis of that length. */
 int lanes_height(const struct page *page);
 void draw_lanes(struct text *out, const struct page *page, const char *id, const char *title,
     int64_t axis_ns);
-/* beside.c: READ reads the other run in a process of its own. */
-void beside_read(struct beside *beside, const char *own, const char *other,
-    void (*read)(struct page *page, void *arguments), void *arguments);
+/* beside.c */
+void beside_read(struct beside *beside, const char *own, const char *other, size_t budget);
 bool has_beside(const struct page *page);
 void draw_beside(struct text *out, const struct page *page);
 
 /* A legend in two rows at the top; bit i of WANTED selects entry i. */
-void draw_legend(struct text *out, int width, const char *const *classes, const char *const *names,
-    size_t count, unsigned wanted);
+void draw_legend(struct text *out, int width, const struct colour *shown, size_t count,
+    unsigned wanted);
 
 /* A step of 1, 2 or 5 times a power of ten that divides MOST into at most COUNT parts. */
 double nice_step(double most, int count);

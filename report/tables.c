@@ -39,7 +39,7 @@ static struct columns
 begin_table(struct text *out, const struct page *page, const char *id, const char *title,
     const char *note, const char *head)
 {
-	struct columns columns = { .out = out, .run_s = 1e-9 * (double)page->bins.run_ns };
+	struct columns columns = { .out = out, .run_s = seconds(page->bins.run_ns) };
 	char *heads = need(strdup(head)), *rest = heads, *name;
 
 	/* A caption would be as wide as the table, which may be wider than what is seen of it. */
@@ -162,9 +162,8 @@ places_table(struct text *out, const struct page *page)
 		    "What the run could not have ended without, by rank and place; computation is "
 		    "that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
 		for (size_t i = 0; i < count && i < MOST_LINES; i++)
-			put_line(&columns, (double[]){
-			    (double)places[i].ns / (double)path_length_ns(page),
-			    1e-9 * (double)places[i].ns, places[i].rank }, (const char *[]){
+			put_line(&columns, (double[]){ path_share(page, places[i].ns),
+			    seconds(places[i].ns), places[i].rank }, (const char *[]){
 			    places[i].compute ? "computation before" : "in MPI",
 			    site_label(page, places[i].site, where, sizeof where) });
 		end_table(&columns, count);
@@ -212,9 +211,8 @@ path_functions_table(struct text *out, const struct page *page)
 	    "share of path (%)\ttime (s)\tall computation (rank-s)\t*function\t*file");
 	for (size_t i = 0; i < f->count; i++)
 		put_line(&columns, (double[]){
-		    (double)f->at[i].path_ns / (double)path_length_ns(page),
-		    1e-9 * (double)f->at[i].path_ns,
-		    f->at[i].all_ns > 0 ? 1e-9 * (double)f->at[i].all_ns : NAN },
+		    path_share(page, f->at[i].path_ns), seconds(f->at[i].path_ns),
+		    f->at[i].all_ns > 0 ? seconds(f->at[i].all_ns) : NAN },
 		    (const char *[]){ f->at[i].name, f->at[i].file != NULL ? f->at[i].file : "" });
 	end_table(&columns, f->count);
 }
@@ -261,7 +259,7 @@ sampled_table(struct text *out, const struct page *page)
 			const struct excess *e = &by->sites[i].functions[k];
 
 			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
-			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns,
+			    1e-9 * e->error_ns, seconds(e->slow_ns),
 			    1e-9 * e->others_ns, (double)e->samples, by->sites[i].rank },
 			    (const char *[]){ function_text(&by->names[e->function], function,
 			    sizeof function),
@@ -333,21 +331,12 @@ states_table(struct text *out, const struct page *page)
 		if (sums->wait_ns == 0)
 			continue;
 		put_line(&columns,
-		    (double[]){ (double)sums->wait_ns / all_ns, 1e-9 * (double)sums->wait_ns,
-		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
+		    (double[]){ (double)sums->wait_ns / all_ns, seconds(sums->wait_ns),
+		    (double)sums->count, seconds(w->to_ns - w->from_ns),
 		    im->graph.known.location_rank[w->location] }, (const char *[]){ state_names[s],
 		    site_label(page, w->site, where, sizeof where) });
 	}
 	end_table(&columns, 0);
-}
-
-/* Path time in computation, MPI and transfers. */
-static int64_t
-rank_path_ns(const struct page *page, size_t rank)
-{
-	const int64_t *ns = page->path_ns[rank];
-
-	return ns[COMPUTE_PIECE] + ns[MPI_PIECE] + ns[TRANSFER_PIECE];
 }
 
 static const char *
@@ -376,10 +365,10 @@ hosts_table(struct text *out, const struct page *page)
 
 		if (host == SIZE_MAX)
 			continue;
-		sums[host][0] += 1e-9 * (double)rank_path_ns(page, r);
-		sums[host][1] += 1e-9 * (double)waits_ns(ranks, r);
-		sums[host][2] += 1e-9 * (double)ranks->cells[r].compute_ns;
-		sums[host][3] += 1e-9 * (double)ranks->cells[r].mpi_ns;
+		sums[host][0] += seconds(path_sum_ns(page->path_ns[r]));
+		sums[host][1] += seconds(waits_ns(ranks, r));
+		sums[host][2] += seconds(ranks->cells[r].compute_ns);
+		sums[host][3] += seconds(ranks->cells[r].mpi_ns);
 	}
 	columns = begin_table(out, page, "hosts", "Hosts",
 	    "The ranks of each host together; MPI includes waits.",
@@ -408,10 +397,10 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) :
-		    of < page->path_sites ? page->path_site_ns[of] : 0),
-		    1e-9 * (double)lines[i].wait_ns,
-		    (double)c->waits, 1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns,
+		const int64_t path_ns = by == BY_RANK ? path_sum_ns(page->path_ns[of]) :
+		    of < page->path_sites ? page->path_site_ns[of] : 0;
+		const double numbers[] = { seconds(path_ns), seconds(lines[i].wait_ns),
+		    (double)c->waits, seconds(c->compute_ns), seconds(c->mpi_ns),
 		    (double)c->calls, (double)of };
 
 		put_line(&columns, numbers + !path,
@@ -438,8 +427,8 @@ gains_table(struct text *out, const struct page *page)
 	for (size_t i = 0; i < page->gain_count; i++) {
 		const struct site_gain *gain = &page->gains[i];
 
-		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns, (double)gain->gain_ns /
-		    (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },
+		put_line(&columns, (double[]){ seconds(gain->gain_ns),
+		    path_share(page, gain->gain_ns), seconds(gain->most_ns) },
 		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
 	}
 	end_table(&columns, page->gain_count);
@@ -456,7 +445,7 @@ runs_table(struct text *out, const struct page *page)
 	    "it.", "ranks\trun time (s)\t.speed-up\tparallel (%)\tload balance (%)\tcommunication "
 	    "(%)\tcomputation scaling (%)\t*file");
 	for (const struct times *run = page->runs; run < page->runs + page->run_count; run++) {
-		put_line(&columns, (double[]){ run->ranks, 1e-9 * (double)run->run_ns, run->speedup,
+		put_line(&columns, (double[]){ run->ranks, seconds(run->run_ns), run->speedup,
 		    run->of.parallel, run->of.load_balance, run->of.communication,
 		    run->computation_scaling }, (const char *[]){ run->file });
 	}

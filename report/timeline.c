@@ -36,43 +36,6 @@ raster_of(const struct bins *bins, int64_t axis_ns)
 	return r;
 }
 
-static size_t
-end_column(const struct bins *bins, const struct raster *r, size_t column)
-{
-	const size_t to = (column + 1) * r->each_column;
-
-	return to < bins->columns ? to : bins->columns;
-}
-
-/* A row of several ranks shows the first: an average would show what none of them did. */
-static unsigned
-main_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
-{
-	return bins_main(bins, row * r->each_row, column * r->each_column,
-	    end_column(bins, r, column));
-}
-
-static unsigned
-level_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
-{
-	return bins_path_level(bins, row * r->each_row, r->each_row, column * r->each_column,
-	    end_column(bins, r, column));
-}
-
-/* The VALUE of all cells, which the caller frees; USED gets a bit for each value. */
-static unsigned char *
-cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
-    unsigned (*value)(const struct bins *bins, const struct raster *r, size_t row, size_t column))
-{
-	unsigned char *cells = zalloc(r->rows * r->columns, 1);
-
-	for (size_t row = 0; row < r->rows; row++)
-		for (size_t c = 0; c < r->columns; c++)
-			*used |= 1u <<
-			    (cells[row * r->columns + c] = (unsigned char)value(bins, r, row, c));
-	return cells;
-}
-
 /*
  * A line for each run of cells of that value, all in one element; AT and SIZE are shares of a row.
  */
@@ -108,7 +71,7 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 		size_t last = SIZE_MAX;
 
 		for (size_t c = 0; c < r->columns; c++) {
-			size_t row = bins_path(bins, c * r->each_column, end_column(bins, r, c));
+			size_t row = bins_path(bins, c * r->each_column, r->each_column);
 			const double x = LEFT + r->width * (double)c;
 
 			if (row == SIZE_MAX || row / r->each_row == last)
@@ -138,7 +101,7 @@ draw_path_levels(struct text *out, const struct bins *bins, const struct raster 
 {
 	static const char *const classes[PATH_LEVELS] = { "", "way w1", "way w2", "way w3", "way" };
 	unsigned used = 0;
-	unsigned char *cells = cells_of(bins, r, &used, level_of);
+	unsigned char *cells = bins_cells(bins, r->each_row, r->each_column, true, &used);
 
 	for (unsigned level = 1; level < PATH_LEVELS; level++)
 		if (used >> level & 1)
@@ -150,7 +113,7 @@ draw_path_levels(struct text *out, const struct bins *bins, const struct raster 
 static size_t
 location_of(const struct bins *bins, size_t row)
 {
-	return (row * bins->locations + bins->rows - 1) / bins->rows;
+	return (size_t)group_first(bins->locations, bins->rows, row);
 }
 
 static void
@@ -159,7 +122,7 @@ location_label(const struct page *page, size_t row, char *text, size_t size)
 	const struct definitions *known = &page->im.graph.known;
 	const size_t l = location_of(&page->bins, row);
 
-	if (known->location_thread != NULL && known->location_thread[l] > 0)
+	if (known->location_thread[l] > 0)
 		snprintf(text, size, "%d.%u", (int)known->location_rank[l],
 		    known->location_thread[l]);
 	else
@@ -203,19 +166,6 @@ draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 	}
 }
 
-void
-timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
-    const char *names[ACTIVITIES + 1])
-{
-	for (int i = 0; i < ACTIVITIES; i++) {
-		classes[i] = activity_classes[i];
-		names[i] = activity_names[i];
-	}
-	classes[ACTIVITIES] = "way";
-	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" :
-	    "critical path";
-}
-
 int
 lanes_height(const struct page *page)
 {
@@ -233,21 +183,19 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	const double bottom = TOP + r.height * (double)r.rows;
 	char *verdict = verdict_sentence(&page->verdict.pole), label[32];
 	const size_t step = (size_t)fmax(1, nice_step((double)r.rows, (int)((bottom - TOP) / 12)));
-	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
-	unsigned char *cells;
+	const bool spreads = bins_path_spreads(bins);
 	unsigned used = 0;
+	unsigned char *cells = bins_cells(bins, r.each_row, r.each_column, false, &used);
 
 	draw_begin(out, id, WIDE, lanes_height(page), title, verdict);
-	cells = cells_of(bins, &r, &used, main_of);
-	timeline_colours(page, classes, names);
-	draw_legend(out, WIDE, classes, names, ACTIVITIES + 1, (used & ~1u) |
-	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
+	draw_legend(out, WIDE, colours, COLOURS, (used & ~1u) |
+	    (page->segments > 0 ? 1u << (spreads ? PATH_SHARES : ON_PATH) : 0));
 	draw_time_axis(out, 1e-9 * (double)axis_ns, TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)
-			draw_stretches(out, &r, cells, a, classes[a], LANE / 2, LANE);
+			draw_stretches(out, &r, cells, a, colours[a].class, LANE / 2, LANE);
 	free(cells);
-	if (bins_path_spreads(bins))
+	if (spreads)
 		draw_path_levels(out, bins, &r);
 	else
 		draw_path(out, bins, &r);
@@ -276,26 +224,21 @@ columns_write(struct text *out, const struct page *page)
 {
 	const struct bins *bins = &page->bins;
 	const double width_s = 1e-9 * (double)bins->run_ns / (double)bins->columns;
-	uint32_t first = 0, end;
+	const int32_t *rank = page->im.graph.known.location_rank;
 	struct csv csv;
 
 	csv_begin(&csv, out,
 	    "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,wait_collective_s,wait_setup_s,wait_rma_s,blocked_s,preempted_s,path_s");
-	for (size_t row = 0; row < bins->rows; row++, first = end) {
-		for (end = first; end < bins->locations && bins_row(bins, end) == row;)
-			end++;
-		for (size_t c = 0; c < bins->columns && end > first; c++) {
-			const float *ns = bins->ns + (row * bins->columns + c) * ACTIVITIES;
+	for (size_t row = 0; row < bins->rows; row++)
+		for (size_t c = 0; c < bins->columns; c++) {
+			const float *ns = bins->ns + (row * bins->columns + c) * LAYERS;
 
-			csv_int(&csv, page->im.graph.known.location_rank[first]);
-			csv_int(&csv, page->im.graph.known.location_rank[end - 1]);
+			csv_int(&csv, rank[location_of(bins, row)]);
+			csv_int(&csv, rank[location_of(bins, row + 1) - 1]);
 			csv_fixed(&csv, (double)c * width_s, 12);
 			csv_fixed(&csv, (double)(c + 1) * width_s, 12);
-			for (int a = 0; a < ACTIVITIES; a++)
-				csv_significant(&csv, 1e-9 * (double)ns[a], 7);
-			csv_significant(&csv,
-			    1e-9 * (double)bins->path_ns[row * bins->columns + c], 7);
+			for (int layer = 0; layer < LAYERS; layer++)
+				csv_significant(&csv, 1e-9 * (double)ns[layer], 7);
 			csv_end_row(&csv);
 		}
-	}
 }
