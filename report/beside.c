@@ -64,8 +64,7 @@ beside_read(struct beside *b, const char *own, const char *other, size_t budget)
 	FILE *file;
 	pid_t child;
 
-	*b = (struct beside){ .file = other, .own = own,
-	    .axis_ns = own_ns > other_ns ? own_ns : other_ns };
+	*b = (struct beside){ .file = other, .axis_ns = larger(own_ns, other_ns) };
 	if ((child = fork()) < 0)
 		die("%s: %s", other, strerror(errno));
 	if (child == 0)
@@ -78,12 +77,6 @@ beside_read(struct beside *b, const char *own, const char *other, size_t budget)
 	fclose(file);
 }
 
-bool
-has_beside(const struct page *page)
-{
-	return page->beside.svg != NULL;
-}
-
 void
 draw_beside(struct text *out, const struct page *page)
 {
@@ -92,9 +85,9 @@ draw_beside(struct text *out, const struct page *page)
 
 	draw_begin(out, "beside", WIDE, height + page->beside.height + 2 * strip, "Timelines of "
 	    "two runs, one above the other on one axis of time", file_name(page->beside.file));
-	draw_label(out, 8, 16, "start", file_name(page->beside.own));
+	draw_label(out, 8, 16, "start", file_name(page->file));
 	text_print(out, "<g transform=\"translate(0 %d)\">\n", strip);
-	snprintf(title, sizeof title, "Timeline of %s", file_name(page->beside.own));
+	snprintf(title, sizeof title, "Timeline of %s", file_name(page->file));
 	draw_lanes(out, page, "timeline-own", title, page->beside.axis_ns);
 	text_put(out, "</g>\n");
 	draw_label(out, 8, height + strip + 16, "start", file_name(page->beside.file));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One pass over the stream, for the counts of lp-imbalance and the data of the pictures. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -169,12 +169,10 @@ put_hosts(struct json *out, const struct page *page)
 void
 data_write(struct text *text, struct page *page, size_t events)
 {
-	static struct numbers numbers;
+	struct numbers numbers = { .count = 0 };
 	const struct definitions *known = &page->im.graph.known;
 	struct json json, *out = &json;
 
-	free(numbers.of);
-	memset(&numbers, 0, sizeof numbers);
 	pool_sort(&page->events, events);
 	pool_sort(&page->computations, events / 4);
 	pool_sort(&page->pieces, events / 2);
@@ -206,4 +204,5 @@ data_write(struct text *text, struct page *page, size_t events)
 	names_write(out, page);
 	put_names(out, page, &numbers);
 	json_end_object(out);
+	free(numbers.of);
 }

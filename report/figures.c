@@ -392,6 +392,12 @@ draw_efficiency(struct text *out, const struct page *page)
 }
 
 static bool
+has_beside(const struct page *page)
+{
+	return page->beside.svg != NULL;
+}
+
+static bool
 has_monitor(const struct page *page)
 {
 	return page->monitor.count > 0;

@@ -8,20 +8,11 @@ enum { MOST_SHOWN = 8, HEIGHT = 76, GAP_BELOW = 26 };
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static struct monitored *
-rank_of(struct monitor *m, int32_t rank)
-{
-	if (m->count > 0 && m->ranks[m->count - 1].rank == rank)
-		return &m->ranks[m->count - 1];
-	*APPEND(m->ranks, m->count, m->capacity) = (struct monitored){ .rank = rank };
-	return &m->ranks[m->count - 1];
-}
-
 static void
 take_pairs(struct monitor *m, struct reader *in, const struct message *message)
 {
 	int64_t rank, *recorded, *simulated;
-	struct monitored *at;
+	struct monitored *at = NULL;	/* there are enough */
 	size_t n;
 
 	if (body_int(in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
@@ -32,18 +23,21 @@ take_pairs(struct monitor *m, struct reader *in, const struct message *message)
 	if (body_column(in, message, "recorded_end", n, recorded) < 0 ||
 	    body_column(in, message, "end", n, simulated) < 0)
 		die_input(in);
-	if (m->count < MOST_SHOWN || m->ranks[m->count - 1].rank == (int32_t)rank) {
-		at = rank_of(m, (int32_t)rank);
-		for (size_t i = 0; i < n; i++)
-			if (recorded[i] > 0 && recorded[i] <= m->run_ns && simulated[i] >= 0) {
-				size_t column = (size_t)((double)recorded[i] /
-				    (double)m->run_ns * MONITOR_COLUMNS);
-
-				column = column < MONITOR_COLUMNS ? column : MONITOR_COLUMNS - 1;
-				at->recorded_ns[column] = recorded[i];
-				at->simulated_ns[column] = simulated[i];
-			}
+	if (m->count > 0 && m->ranks[m->count - 1].rank == (int32_t)rank)
+		at = &m->ranks[m->count - 1];
+	else if (m->count < MOST_SHOWN) {
+		at = APPEND(m->ranks, m->count, m->capacity);
+		at->rank = (int32_t)rank;
 	}
+	for (size_t i = 0; at != NULL && i < n; i++)
+		if (recorded[i] > 0 && recorded[i] <= m->run_ns && simulated[i] >= 0) {
+			size_t column = (size_t)((double)recorded[i] / (double)m->run_ns *
+			    MONITOR_COLUMNS);
+
+			column = column < MONITOR_COLUMNS ? column : MONITOR_COLUMNS - 1;
+			at->recorded_ns[column] = recorded[i];
+			at->simulated_ns[column] = simulated[i];
+		}
 	free(recorded);
 	free(simulated);
 }

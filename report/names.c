@@ -179,23 +179,16 @@ struct place_list {
 
 ORDER(most_cells, struct name_count, MOST(cells) BY(first))
 
-static struct stack_frame
-frame_of(const struct page *page, enum naming by, uint32_t name)
-{
-	const struct definitions *known = &page->im.graph.known;
-
-	return by == BY_FUNCTIONS ? place_frame(known, name) :
-	    (struct stack_frame){ .name = known->regions[name] };
-}
-
 static void
 list_place(const struct page *page, enum naming by, uint32_t name, struct place_list *list)
 {
+	const struct definitions *known = &page->im.graph.known;
 	uint32_t *number = AT(list->number, list->size, name), n = 0;
 	struct stack_frame frame;
 
 	if (*number == 0 && list->count < MOST_NAMED) {
-		frame = frame_of(page, by, name);
+		frame = by == BY_FUNCTIONS ? place_frame(known, name) :
+		    (struct stack_frame){ .name = known->regions[name] };
 		while (n < list->name_count &&
 		    (strcmp(list->names[n].frame.name, frame.name) != 0 ||
 		    text_compare(list->names[n].frame.file, frame.file) != 0))

@@ -8,14 +8,11 @@
  *         or the verdict; beside it the verdict and the report of lp-imbalance
  * memory  that of lp-imbalance, and an amount proportional to --size and to ranks
  */
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report.h"
 #include "../base/imbalance/imbalance.h"
-#include "../base/tool/process.h"
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
@@ -53,7 +50,7 @@ struct options {
 	const char *ideal;
 	char *runs;
 	const char *beside;
-	int by;			/* index in parts[]; -1: none */
+	int by;			/* index in part_kinds[]; -1: none */
 	const char *file;	/* NULL or "-": standard input */
 };
 
@@ -94,15 +91,11 @@ parse_options(int argc, char **argv)
 static void
 read_runs(struct page *page, char *list)
 {
-	struct times *runs = NULL;
-	size_t capacity = 0;
 	char *name;
 
 	while ((name = strsep(&list, ",")) != NULL)
-		*APPEND(runs, page->run_count, capacity) = read_times(name, false);
-	if (runs != NULL)
-		sort_and_scale(runs, page->run_count, false);
-	page->runs = runs;
+		*APPEND(page->runs, page->run_count, page->run_capacity) = read_times(name, false);
+	sort_and_scale(page->runs, page->run_count, false);
 }
 
 static void
@@ -160,11 +153,12 @@ main(int argc, char **argv)
 	if (opt.by >= 0)
 		by_read(&page.parts, part_kinds[opt.by], opt.file);
 	page_read(&page, opt.file, opt.percent, (size_t)opt.size);
-	if (page.ideal != NULL)
+	if (opt.ideal != NULL) {
 		monitor_read(&page.monitor, opt.ideal, page.im.graph.known.run_ns);
-	if (page.ideal != NULL && ideal.ranks != page.im.graph.known.ranks)
-		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
+		if (ideal.ranks != page.im.graph.known.ranks)
+			die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
 			    (int)page.im.graph.known.ranks);
+	}
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream has no data for it", figures[opt.figure].name);
 	for (enum kind_of_output kind = 0; kind < KINDS_OF_OUTPUT; kind++)

@@ -198,7 +198,7 @@ struct named {
 
 /* beside.c: another run's timeline. */
 struct beside {
-	const char *own, *file;		/* the streams */
+	const char *file;		/* the stream */
 	int64_t axis_ns;		/* of the longer run */
 	int height;			/* of the other's picture */
 	char *svg;			/* NULL: there is none */
@@ -207,7 +207,7 @@ struct beside {
 struct page {
 	struct observer observer;	/* must be first: lp-imbalance's engine knows only this */
 	struct imbalance im;
-	const char *file;		/* of the graph, for messages and the title */
+	const char *file;		/* of the graph, for titles */
 	size_t budget;			/* bytes of the page */
 	struct bins bins;
 	struct pool events, computations, pieces;
@@ -234,8 +234,8 @@ struct page {
 	struct verdict verdict;
 	const struct times *ideal;	/* or NULL */
 	struct monitor monitor;		/* of the replay */
-	const struct times *runs;	/* to compare with, this one first; count 0: none */
-	size_t run_count;
+	struct times *runs;		/* to compare with, the smallest first; count 0: none */
+	size_t run_count, run_capacity;
 };
 
 /* collect.c: reads a path stream, or a graph, which gets its path, and gains if PERCENT > 0. */
@@ -306,7 +306,6 @@ void draw_lanes(struct text *out, const struct page *page, const char *id, const
     int64_t axis_ns);
 /* beside.c */
 void beside_read(struct beside *beside, const char *own, const char *other, size_t budget);
-bool has_beside(const struct page *page);
 void draw_beside(struct text *out, const struct page *page);
 
 /* A legend in two rows at the top; bit i of WANTED selects entry i. */

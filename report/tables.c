@@ -222,12 +222,11 @@ delays_table(struct text *out, const struct page *page)
 {
 	size_t count;
 	struct delay *delays = sorted_delays(&page->im, &count);
-	struct columns columns;
+	struct columns columns = begin_table(out, page, "delays", "Delays", "What one rank did "
+	    "longer than others, and how long all others together waited for it: at once, and by waits that led to further ones.",
+	    "cost (rank-s)\tat once (rank-s)\tlater (rank-s)\trank\t*what\t*where");
 	char where[LABEL];
 
-	columns = begin_table(out, page, "delays", "Delays", "What one rank did longer than "
-	    "others, and how long all others together waited for it: at once, and by waits that led to further ones.",
-	    "cost (rank-s)\tat once (rank-s)\tlater (rank-s)\trank\t*what\t*where");
 	for (size_t i = 0; i < count && i < MOST_LINES; i++)
 		put_line(&columns, (double[]){ 1e-9 * delay_cost_ns(&delays[i]),
 		    1e-9 * delay_short_ns(&delays[i]), 1e-9 * delay_long_ns(&delays[i]),
@@ -318,12 +317,11 @@ states_table(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const double all_ns = (double)page->bins.run_ns * (double)counted_locations(im);
-	struct columns columns;
-	char where[LABEL];
-
-	columns = begin_table(out, page, "states", "Wait states",
+	struct columns columns = begin_table(out, page, "states", "Wait states",
 	    "All waits by kind; largest is the longest single one.", "share of all time (%)\twait "
 	    "(rank-s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
+	char where[LABEL];
+
 	for (int s = 0; s < STATES; s++) {
 		const struct state_sums *sums = &im->states[s];
 		const struct wait *w = &sums->largest;
