@@ -11,7 +11,7 @@
 #include "../base/tool/spool.h"
 #include "report.h"
 
-enum { SHOWN_COLUMNS = 440, SHOWN_REGIONS = 12, OWN_COLOURS = 6, MOST_HEADS = 32 };
+enum { SHOWN_REGIONS = 12, OWN_COLOURS = 6, MOST_HEADS = 32 };
 
 #define PART(member) FIELD(struct run_part, member), .csv = PLAIN
 static const struct field fields[] = {
@@ -87,6 +87,8 @@ read_parts(struct run_parts *parts, FILE *in)
 		free(heads[i]);
 }
 
+ORDER(longest, struct run_part, MOST(path_s))
+
 void
 by_read(struct run_parts *parts, const char *what, const char *file)
 {
@@ -108,6 +110,8 @@ by_read(struct run_parts *parts, const char *what, const char *file)
 	in = need(fdopen(from, "r"));
 	read_parts(parts, in);
 	fclose(in);
+	if (strcmp(what, "region") == 0)
+		SORT(parts->at, parts->count, longest);
 	if (!ended_well(child))
 		die("lp-critpath failed");
 	if (is_stdin && lseek(STDIN_FILENO, 0, SEEK_SET) < 0)
@@ -230,31 +234,26 @@ draw_by_steps(struct text *out, const struct page *page)
 	free(ranks);
 }
 
-ORDER(longest, struct run_part, MOST(path_s))
-
 void
 draw_by_regions(struct text *out, const struct page *page)
 {
 	const size_t count = page->parts.count;
-	struct run_part *sorted = zalloc(count, sizeof *sorted);
+	const struct run_part *parts = page->parts.at;
 	double all = 0;
 	char number[64];
 
-	memcpy(sorted, page->parts.at, count * sizeof *sorted);
-	SORT(sorted, count, longest);
 	for (size_t i = 0; i < count; i++)
-		all += sorted[i].path_s;
+		all += parts[i].path_s;
 	draw_begin(out, "regions", WIDTH, TOP + 40 * (int)(count < SHOWN_REGIONS ? count :
 	    SHOWN_REGIONS) + 8, "The critical path by region, without the regions within it",
-	    sorted[0].name);
+	    parts[0].name);
 	draw_label(out, 8, 20, "start", "share of the critical path, without the regions within");
 	for (size_t i = 0; i < count && i < SHOWN_REGIONS; i++) {
-		snprintf(number, sizeof number, "%.2f %%", 100 * sorted[i].path_s / all);
-		draw_row(out, (int)i, "a2", sorted[i].name, sorted[i].path_s,
-		    fmax(sorted[0].path_s, 1e-9), number);
+		snprintf(number, sizeof number, "%.2f %%", 100 * parts[i].path_s / all);
+		draw_row(out, (int)i, "a2", parts[i].name, parts[i].path_s,
+		    fmax(parts[0].path_s, 1e-9), number);
 	}
 	draw_end(out);
-	free(sorted);
 }
 
 /* The sentences of slow steps. */

@@ -265,6 +265,8 @@ needs_path(const char *file)
 	return needs;
 }
 
+ORDER(by_gain, struct site_gain, MOST(gain_ns) BY(site))
+
 void
 page_read(struct page *page, const char *file, int percent, size_t budget)
 {
@@ -302,6 +304,7 @@ page_read(struct page *page, const char *file, int percent, size_t budget)
 	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
 	    path_sum_ns(page->path_all_ns), page->gains, page->gain_count, page->percent,
 	    page->balances, page->balance_count });
+	SORT(page->gains, page->gain_count, by_gain);
 	if (child > 0 && !ended_well(child))
 		die("%s failed", percent > 0 ? "lp-gain" : "lp-critpath");
 }
@@ -321,7 +324,7 @@ path_share(const struct page *page, int64_t ns)
 }
 
 const char *
-site_label(const struct page *page, size_t site, char *text, size_t size)
+site_label(const struct page *page, size_t site, char text[LABEL])
 {
-	return index_text(&page->im, BY_SITE, site, text, size);
+	return index_text(&page->im, BY_SITE, site, text, LABEL);
 }

@@ -4,7 +4,7 @@
 
 #include "report.h"
 
-enum { LABEL = 1024, MOST_SITES = 4096 };
+enum { MOST_SITES = 4096 };
 
 /* Renumbers call sites in order of their first use. */
 struct numbers {
@@ -107,7 +107,7 @@ put_names(struct json *out, const struct page *page, const struct numbers *numbe
 	json_text(out, NULL, "");
 	for (size_t i = 0; i < numbers->count; i++)
 		json_text(out, NULL, numbers->sites[i] == 0 ? "" :
-		    site_label(page, numbers->sites[i], where, sizeof where));
+		    site_label(page, numbers->sites[i], where));
 	json_end_array(out);
 	for (size_t p = 0; p < sizeof pools / sizeof *pools; p++)
 		for (size_t i = 0; i < pools[p]->count; i++)

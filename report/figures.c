@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-enum { SHOWN_GROUPS = 64, SHOWN_GAINS = 10, LABEL = 1024 };
+enum { SHOWN_GROUPS = 64, SHOWN_GAINS = 10 };
 
 static bool
 always(const struct page *page)
@@ -256,8 +256,6 @@ draw_matrix(struct text *out, const struct page *page)
 
 /* ---- gains and efficiencies ---------------------------------------------------------------- */
 
-ORDER(by_gain, struct site_gain, MOST(gain_ns) BY(site))
-
 static bool
 has_gains(const struct page *page)
 {
@@ -280,16 +278,14 @@ draw_row(struct text *out, int i, const char *class, const char *name, double sh
 static void
 draw_gains(struct text *out, const struct page *page)
 {
-	size_t count = page->gain_count < SHOWN_GAINS ? page->gain_count : SHOWN_GAINS;
-	struct site_gain *gains = zalloc(page->gain_count, sizeof *gains);
+	const size_t count = page->gain_count < SHOWN_GAINS ? page->gain_count : SHOWN_GAINS;
+	const struct site_gain *gains = page->gains;
 	char title[160], where[LABEL], number[64];
 
-	memcpy(gains, page->gains, page->gain_count * sizeof *gains);
-	SORT(gains, page->gain_count, by_gain);
 	snprintf(title, sizeof title, "What the run would gain if all up to and in one place took "
 	    "%d %% less time", page->percent);
 	draw_begin(out, "gains", WIDTH, TOP + 40 * (int)count + 8, title, site_label(page,
-	    gains[0].site, where, sizeof where));
+	    gains[0].site, where));
 	snprintf(number, sizeof number, "if all up to and in a place took %d %% less time",
 	    page->percent);
 	draw_label(out, 8, 20, "start", number);
@@ -297,11 +293,10 @@ draw_gains(struct text *out, const struct page *page)
 		const double share = path_share(page, gains[i].gain_ns);
 
 		snprintf(number, sizeof number, "%.2f %%", 100 * share);
-		draw_row(out, (int)i, "a2", site_label(page, gains[i].site, where, sizeof where),
+		draw_row(out, (int)i, "a2", site_label(page, gains[i].site, where),
 		    fmax(share, 0), fmax(path_share(page, gains[0].gain_ns), 1e-9), number);
 	}
 	draw_end(out);
-	free(gains);
 }
 
 static void

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-enum { MOST_ROWS = 256, MOST_BIN_COLUMNS = 2048, LEAST_COLUMNS = 64, SEEN_COLUMNS = 440 };
+enum { MOST_ROWS = 256, MOST_BIN_COLUMNS = 2048, LEAST_COLUMNS = 64 };
 
 /* ---- bins ------------------------------------------------------------------------------- */
 
@@ -181,8 +181,8 @@ bins_cells(const struct bins *bins, size_t each_row, size_t each_column, bool of
 bool
 bins_path_spreads(const struct bins *bins)
 {
-	const size_t each_column = (bins->columns + SEEN_COLUMNS - 1) / SEEN_COLUMNS;
-	const double far = (double)(bins->rows * SEEN_COLUMNS) / 10;
+	const size_t each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS;
+	const double far = (double)(bins->rows * SHOWN_COLUMNS) / 10;
 	double main_ns = 0, all_ns = 0, rows = 0;
 	size_t last = SIZE_MAX;
 

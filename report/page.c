@@ -97,11 +97,8 @@ put_facts(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const struct efficiency e = efficiency_of(im, false);
-	double time = (double)page->bins.run_ns * (double)counted_locations(im);
-	int64_t waited_ns = 0;
+	const double time = (double)page->bins.run_ns * (double)counted_locations(im);
 
-	for (int s = 0; s < STATES; s++)
-		waited_ns += im->states[s].wait_ns;
 	text_put(out, "<section><h2 id=\"facts\">Efficiency</h2>\n<ul class=\"facts\">\n");
 	put_fact(out, "run_time_s", "run time", 1, "%.4g s", 1e-9 * (double)page->bins.run_ns);
 	put_share(out, "parallel", "parallel efficiency", e.parallel);
@@ -117,7 +114,7 @@ put_facts(struct text *out, const struct page *page)
 		put_share(out, "serialisation", "serialisation", i.serialisation);
 		put_share(out, "transfer", "transfer", i.transfer);
 	}
-	put_share(out, "wait_share", "of all time waits", (double)waited_ns / time);
+	put_share(out, "wait_share", "of all time waits", (double)explained_of(im).wait_ns / time);
 	if (page->segments > 0) {
 		put_share(out, "path_compute", "of the path computation",
 		    path_share(page, page->path_all_ns[COMPUTE_PIECE]));
@@ -161,7 +158,7 @@ put_chains(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	struct wait chain[MOST_LINKS];
-	char where[1024], length[40];
+	char where[LABEL], length[40];
 
 	if (chain_count(im) == 0)
 		return;
@@ -183,7 +180,7 @@ put_chains(struct text *out, const struct page *page)
 			    (int)im->graph.known.location_rank[w->cause],
 			    1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
-			text_markup(out, site_label(page, w->site, where, sizeof where));
+			text_markup(out, site_label(page, w->site, where));
 		}
 		text_put(out, links > 12 ? "<br>&nbsp; ...</p>\n" : "</p>\n");
 	}

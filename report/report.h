@@ -243,7 +243,8 @@ void page_read(struct page *page, const char *file, int percent, size_t budget);
 /* The path without the start, which is the base of shares. */
 int64_t path_sum_ns(const int64_t by_piece[PIECES]);
 double path_share(const struct page *page, int64_t ns);
-const char *site_label(const struct page *page, size_t site, char *text, size_t size);
+enum { LABEL = 1024 };		/* bytes of a place in the program */
+const char *site_label(const struct page *page, size_t site, char text[LABEL]);
 
 /* Has lp-critpath divide FILE; a later reader begins anew. */
 void by_read(struct run_parts *parts, const char *what, const char *file);
@@ -280,8 +281,11 @@ void data_write(struct text *out, struct page *page, size_t events);
 
 /* Parts of SVG pictures. Colours are classes of figure.css, so that a page can be dark. */
 
-/* Widths of a chart, for a narrow screen or a column of a paper, and of a time axis; margins. */
-enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44 };
+/*
+ * Widths of a chart, for a narrow screen or a column of a paper, and of a time axis; margins; the
+ * columns that can be told apart on a time axis.
+ */
+enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44, SHOWN_COLUMNS = 440 };
 
 /* Opens the element with a title and a description for screen readers. */
 void draw_begin(struct text *out, const char *id, int width, int height, const char *title,

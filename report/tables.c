@@ -9,7 +9,7 @@
 #include "../base/waits/counters.h"
 #include "report.h"
 
-enum { MOST_LINES = 200, LABEL = 1024, MOST_CELLS = 10, MOST_NAMES = 2 };
+enum { MOST_LINES = 200, MOST_CELLS = 10, MOST_NAMES = 2 };
 #define LEAST_SHARE 5e-5	/* of the run: less would print as zero */
 
 /* Print formats, chosen by a column's head. */
@@ -165,7 +165,7 @@ places_table(struct text *out, const struct page *page)
 			put_line(&columns, (double[]){ path_share(page, places[i].ns),
 			    seconds(places[i].ns), places[i].rank }, (const char *[]){
 			    places[i].compute ? "computation before" : "in MPI",
-			    site_label(page, places[i].site, where, sizeof where) });
+			    site_label(page, places[i].site, where) });
 		end_table(&columns, count);
 	}
 	free(places);
@@ -232,7 +232,7 @@ delays_table(struct text *out, const struct page *page)
 		    1e-9 * delay_short_ns(&delays[i]), 1e-9 * delay_long_ns(&delays[i]),
 		    delays[i].rank }, (const char *[]){
 		    delays[i].key % 2 == 0 ? "computation before" : "in MPI",
-		    site_label(page, delays[i].key / 2, where, sizeof where) });
+		    site_label(page, delays[i].key / 2, where) });
 	end_table(&columns, count);
 	free(delays);
 }
@@ -262,7 +262,7 @@ sampled_table(struct text *out, const struct page *page)
 			    1e-9 * e->others_ns, (double)e->samples, by->sites[i].rank },
 			    (const char *[]){ function_text(&by->names[e->function], function,
 			    sizeof function),
-			    site_label(page, by->sites[i].site, where, sizeof where) });
+			    site_label(page, by->sites[i].site, where) });
 		}
 	end_table(&columns, 0);
 }
@@ -332,7 +332,7 @@ states_table(struct text *out, const struct page *page)
 		    (double[]){ (double)sums->wait_ns / all_ns, seconds(sums->wait_ns),
 		    (double)sums->count, seconds(w->to_ns - w->from_ns),
 		    im->graph.known.location_rank[w->location] }, (const char *[]){ state_names[s],
-		    site_label(page, w->site, where, sizeof where) });
+		    site_label(page, w->site, where) });
 	}
 	end_table(&columns, 0);
 }
@@ -427,7 +427,7 @@ gains_table(struct text *out, const struct page *page)
 
 		put_line(&columns, (double[]){ seconds(gain->gain_ns),
 		    path_share(page, gain->gain_ns), seconds(gain->most_ns) },
-		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
+		    (const char *[]){ site_label(page, gain->site, where) });
 	}
 	end_table(&columns, page->gain_count);
 }

@@ -6,7 +6,7 @@
 #include "../base/tool/csv.h"
 #include "report.h"
 
-enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LEAST_HOP = 3 };
+enum { SHOWN_ROWS = 64, LEAST_HOP = 3 };
 
 /* In units of a row's height: the lane, and below it the path, so that it hides nothing. */
 #define LANE 0.76
