@@ -7,12 +7,6 @@
 
 enum { SHOWN_GROUPS = 64, SHOWN_GAINS = 10 };
 
-static bool
-always(const struct page *page)
-{
-	return page->im.graph.known.ranks > 0;
-}
-
 /* ---- bars by rank ------------------------------------------------------------------------- */
 
 struct bars {
@@ -131,7 +125,7 @@ wait_value(const struct page *page, int32_t rank, size_t kind)
 	for (int s = 0; s < STATES; s++)
 		if (activity_of((enum state)s) == (enum activity)(WAIT_MESSAGE + kind))
 			ns += state_ns(&page->im.tables[BY_RANK], (size_t)rank, s);
-	return 1e-9 * (double)ns;
+	return seconds(ns);
 }
 
 static void
@@ -146,7 +140,7 @@ draw_waits(struct text *out, const struct page *page)
 static double
 path_value(const struct page *page, int32_t rank, size_t kind)
 {
-	return 1e-9 * (double)page->path_ns[rank][kind];
+	return seconds(page->path_ns[rank][kind]);
 }
 
 static void
@@ -399,12 +393,12 @@ has_monitor(const struct page *page)
 }
 
 const struct figure figures[] = {
-	[TIMELINE_FIGURE] = { "timeline", "Timeline", draw_timeline, always, true },
+	[TIMELINE_FIGURE] = { "timeline", "Timeline", draw_timeline, NULL, true },
 	[BESIDE_FIGURE] = { "beside", "Timelines of two runs", draw_beside, has_beside, true },
 	{ "steps", "Critical path by step", draw_by_steps, has_steps, true },
 	{ "regions", "Critical path by region", draw_by_regions, has_regions, false },
 	{ "path", "Critical path by rank", draw_path_bars, has_path, false },
-	{ "waits", "Waits by rank", draw_waits, always, false },
+	{ "waits", "Waits by rank", draw_waits, NULL, false },
 	{ "gains", "What would be gained", draw_gains, has_gains, false },
 	{ "efficiency", "Efficiencies", draw_efficiency, has_efficiency, false },
 	{ "monitor", "Transfer efficiency over time", draw_monitor, has_monitor, true },

@@ -111,7 +111,7 @@ draw_phases(struct text *out, const struct monitor *m, int32_t rank, double top)
 		if (p->rank != rank)
 			continue;
 		snprintf(tip, sizeof tip, "phase from %.6g s to %.6g s: transfer efficiency %.1f "
-		    "%%, computing %.1f %%", 1e-9 * (double)p->begin_ns, 1e-9 * (double)p->end_ns,
+		    "%%, computing %.1f %%", seconds(p->begin_ns), seconds(p->end_ns),
 		    100 * p->efficiency, 100 * p->computing);
 		draw_box(out, "a1", left, y_of(top, p->efficiency), right - left,
 		    top + HEIGHT - y_of(top, p->efficiency), tip);
@@ -169,6 +169,6 @@ draw_monitor(struct text *out, const struct page *page)
 		snprintf(label, sizeof label, "rank %d", (int)m->ranks[i].rank);
 		draw_label(out, WIDE - RIGHT, top - 4, "end", label);
 	}
-	draw_time_axis(out, 1e-9 * (double)m->run_ns, bottom, bottom + 4);
+	draw_time_axis(out, seconds(m->run_ns), bottom, bottom + 4);
 	draw_end(out);
 }

@@ -12,7 +12,7 @@
 #include "../base/run/sections.h"
 #include "report.h"
 
-enum { MOST_NAMED = 4096, NO_PLACE = UINT32_MAX };
+enum { MOST_NAMED = 4096 };
 
 /* ---- taking ----------------------------------------------------------------------------- */
 
@@ -227,28 +227,30 @@ list_places(const struct page *page, enum naming by)
 	return list;
 }
 
-/* Of each column the place, 0: none; and for how many columns. */
+/* 0: there is none. */
+static uint32_t
+place_in(const struct name_cell *cell, const struct place_list *list)
+{
+	return cell->ns > 0 ? list->number[cell->name] : 0;
+}
+
+/* The place of columns, and for how many. */
 static void
 put_cells(struct json *out, const struct page *page, const struct named_row *row, enum naming by,
     const struct place_list *list)
 {
-	uint32_t last = NO_PLACE;
-	int64_t columns = 0;
+	const struct name_cell *cells = row->cells[by];
 
 	json_begin_array(out, NULL);
-	for (size_t c = 0; row->cells[by] != NULL && c < page->bins.columns; c++) {
-		const struct name_cell *cell = &row->cells[by][c];
-		const uint32_t place = cell->ns > 0 ? list->number[cell->name] : 0;
+	for (size_t c = 0, end; cells != NULL && c < page->bins.columns; c = end) {
+		const uint32_t place = place_in(&cells[c], list);
 
-		if (place != last && columns > 0)
-			json_int(out, NULL, columns);
-		if (place != last)
-			json_uint(out, NULL, place);
-		columns = place != last ? 1 : columns + 1;
-		last = place;
+		for (end = c + 1; end < page->bins.columns &&
+		    place_in(&cells[end], list) == place;)
+			end++;
+		json_uint(out, NULL, place);
+		json_uint(out, NULL, end - c);
 	}
-	if (columns > 0)
-		json_int(out, NULL, columns);
 	json_end_array(out);
 }
 

@@ -100,7 +100,7 @@ put_facts(struct text *out, const struct page *page)
 	const double time = (double)page->bins.run_ns * (double)counted_locations(im);
 
 	text_put(out, "<section><h2 id=\"facts\">Efficiency</h2>\n<ul class=\"facts\">\n");
-	put_fact(out, "run_time_s", "run time", 1, "%.4g s", 1e-9 * (double)page->bins.run_ns);
+	put_fact(out, "run_time_s", "run time", 1, "%.4g s", seconds(page->bins.run_ns));
 	put_share(out, "parallel", "parallel efficiency", e.parallel);
 	put_share(out, "load_balance", "load balance", e.load_balance);
 	put_share(out, "communication", "communication efficiency", e.communication);
@@ -108,9 +108,9 @@ put_facts(struct text *out, const struct page *page)
 		const struct ideal_efficiency i = ideal_efficiency_of(im, page->ideal, false);
 
 		put_fact(out, "span_s", "from MPI_Init to MPI_Finalize", 1, "%.4g s",
-		    1e-9 * (double)e.span_ns);
+		    seconds(e.span_ns));
 		put_fact(out, "ideal_span_s", "the same on an ideal network", 1, "%.4g s",
-		    1e-9 * (double)page->ideal->of.span_ns);
+		    seconds(page->ideal->of.span_ns));
 		put_share(out, "serialisation", "serialisation", i.serialisation);
 		put_share(out, "transfer", "transfer", i.transfer);
 	}
@@ -157,6 +157,7 @@ static void
 put_chains(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
+	const int32_t *rank = im->graph.known.location_rank;
 	struct wait chain[MOST_LINKS];
 	char where[LABEL], length[40];
 
@@ -168,18 +169,15 @@ put_chains(struct text *out, const struct page *page)
 
 		text_print(out, "<p class=\"chain\" data-at=\"%lld\" data-to=\"%lld\" "
 		    "data-rank=\"%d\">", (long long)chain[0].from_ns, (long long)chain[0].to_ns,
-		    (int)im->graph.known.location_rank[chain[0].location]);
+		    (int)rank[chain[0].location]);
 		for (size_t k = 0; k < links && k < 12; k++) {
 			const struct wait *w = &chain[k];
+			const double s = seconds(w->to_ns - w->from_ns);
 
-			time_label(1e-9 * (double)(w->to_ns - w->from_ns),
-			    1e-9 * (double)(w->to_ns - w->from_ns), length, sizeof length);
-			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ",
-			    k > 0 ? "<br>&nbsp; as " : "",
-			    (int)im->graph.known.location_rank[w->location], length,
-			    (int)im->graph.known.location_rank[w->cause],
-			    1e-9 * (double)w->from_ns);
-			text_print(out, "%s in ", state_names[w->state]);
+			time_label(s, s, length, sizeof length);
+			text_print(out, "%srank %d waited %s for rank %d at %.6f s, %s in ",
+			    k > 0 ? "<br>&nbsp; as " : "", (int)rank[w->location], length,
+			    (int)rank[w->cause], seconds(w->from_ns), state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where));
 		}
 		text_put(out, links > 12 ? "<br>&nbsp; ...</p>\n" : "</p>\n");
@@ -307,7 +305,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	put_chains(out, page);
 	text_put(out, "<div class=\"pictures\">\n");
 	for (const struct figure *f = figures + 1; f < figures + figure_count; f++)
-		if (f->has(page)) {
+		if (f->has == NULL || f->has(page)) {
 			text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n",
 			    f->wide ? " class=\"wide\"" : "", f->title);
 			f->draw(out, page);

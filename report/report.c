@@ -159,7 +159,8 @@ main(int argc, char **argv)
 			die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
 			    (int)page.im.graph.known.ranks);
 	}
-	if (opt.form == SVG && !figures[opt.figure].has(&page))
+	if (opt.form == SVG && figures[opt.figure].has != NULL &&
+	    !figures[opt.figure].has(&page))
 		die("--figure %s: the stream has no data for it", figures[opt.figure].name);
 	for (enum kind_of_output kind = 0; kind < KINDS_OF_OUTPUT; kind++)
 		if (opt.also[kind] != NULL)

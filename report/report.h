@@ -262,7 +262,7 @@ void names_write(struct json *out, const struct page *page);
 struct figure {
 	const char *name, *title;
 	void (*draw)(struct text *out, const struct page *page);
-	bool (*has)(const struct page *page);	/* whether there is something to show */
+	bool (*has)(const struct page *page);	/* is there something to show? NULL: always */
 	bool wide;				/* it has a time axis */
 };
 enum { TIMELINE_FIGURE, BESIDE_FIGURE };	/* the first in the list */

@@ -190,7 +190,7 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	draw_begin(out, id, WIDE, lanes_height(page), title, verdict);
 	draw_legend(out, WIDE, colours, COLOURS, (used & ~1u) |
 	    (page->segments > 0 ? 1u << (spreads ? PATH_SHARES : ON_PATH) : 0));
-	draw_time_axis(out, 1e-9 * (double)axis_ns, TOP, bottom);
+	draw_time_axis(out, seconds(axis_ns), TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)
 			draw_stretches(out, &r, cells, a, colours[a].class, LANE / 2, LANE);
@@ -223,7 +223,7 @@ void
 columns_write(struct text *out, const struct page *page)
 {
 	const struct bins *bins = &page->bins;
-	const double width_s = 1e-9 * (double)bins->run_ns / (double)bins->columns;
+	const double width_s = seconds(bins->run_ns) / (double)bins->columns;
 	const int32_t *rank = page->im.graph.known.location_rank;
 	struct csv csv;
 
