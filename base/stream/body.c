@@ -104,12 +104,12 @@ int
 body_count(struct reader *in, const struct message *message, const char *key, int64_t min,
     int64_t max, const char *column, size_t *count)
 {
-	const msgpack_object *bin = body_get(message, column);
 	int64_t value;
+	size_t bytes;
 
 	if (body_int(in, message, key, min, max, &value) < 0)
 		return -1;
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < value)
+	if (body_bin(message, column, &bytes) == NULL || bytes < (size_t)value)
 		return reader_fail(in, message->offset, "%s: %s is missing or too short",
 		    message->kind, column);
 	*count = (size_t)value;

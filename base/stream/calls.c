@@ -39,16 +39,6 @@ add_name(const char *text, int index)
 	return tsearch(name, &names, by_text) != NULL;
 }
 
-static bool
-add_known(void)
-{
-	bool added = add_name("part", 0);
-
-	for (unsigned i = 0; i < known_count && added; i++)
-		added = add_name(known[i], (int)i + 1);
-	return added;
-}
-
 void
 calls_known(const char *const *given, unsigned count)
 {
@@ -75,8 +65,10 @@ call_number(const char *name)
 	struct name key = { name, 0 }, **found;
 	char **more, *copy;
 
-	if (names == NULL && !add_known())
-		return -1;
+	if (names == NULL)
+		for (unsigned i = 0; i <= known_count; i++)
+			if (!add_name(call_name(i), (int)i))
+				return -1;
 	if ((found = tfind(&key, &names, by_text)) != NULL)
 		return (*found)->index;
 	if (call_count() > UINT16_MAX || (copy = strdup(name)) == NULL)
@@ -238,39 +230,20 @@ add_durations(struct calls *calls)
 	return far == 0;
 }
 
-static size_t
-parts_of(const struct calls *calls)
-{
-	size_t parts = 0;
-
-	for (size_t i = 0; i < calls->count; i++)
-		parts += calls->call[i] == 0;
-	return parts;
-}
-
-/* Numbers become indices. False: a number has no name; it would look like a part. */
-static bool
+/* Numbers become indices. Returns the first number without a name, or 0. */
+static unsigned
 take_names(struct calls *calls, const struct reader *in)
 {
-	const size_t parts = parts_of(calls);
+	unsigned unnamed = 0;
 
-	for (size_t i = 0; i < calls->count; i++)
-		calls->call[i] = in->known->call_map[calls->call[i]];
-	return parts_of(calls) == parts;
-}
+	for (size_t i = calls->count; i-- > 0; ) {
+		const uint16_t number = calls->call[i];
 
-static int
-fail_unnamed(struct calls *calls, struct reader *in, const struct message *message, size_t capacity)
-{
-	size_t i = 0;
-
-	if (body_column_of(in, message, "call", COLUMN_OF(calls->call), capacity, calls->count,
-	    calls->call) < 0)
-		return -1;
-	while (i + 1 < calls->count &&
-	    (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
-		i++;
-	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
+		calls->call[i] = in->known->call_map[number];
+		if (calls->call[i] == 0 && number != 0)
+			unnamed = number;
+	}
+	return unnamed;
 }
 
 /* Sites that are not defined become 0. */
@@ -292,18 +265,6 @@ refers_back(const struct calls *calls)
 		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)
 			return false;
 	return true;
-}
-
-/* Times stored as columns; gaps stay gaps. */
-static int
-read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps,
-    size_t room)
-{
-	if (body_column_of(in, message, gaps ? "gap" : "enter", time_type, room, calls->count,
-	    calls->enter_ns) < 0)
-		return -1;
-	return body_column_of(in, message, "duration", duration_type, room, calls->count,
-	    calls->leave_ns);
 }
 
 /* Moves a column from the order of sites to the order of rows. */
@@ -354,30 +315,32 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 	return 0;
 }
 
-/* Reads all columns and adds up times; *ROOM is the number of rows that they have room for. */
-static int
-read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
+int
+calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message)
 {
 	const bool gaps = body_get(message, "gap") != NULL,
 	    coded = body_get(message, "time_codes") != NULL;
-	size_t count;
+	const char *enters = gaps ? "gap" : "enter";
+	size_t count, capacity;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &calls->location) < 0 ||
 	    body_int(in, message, "first", 0, INT64_MAX, &calls->first) < 0 ||
 	    body_count(in, message, "count", 0, UINT32_MAX,
-	    coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
+	    coded ? "call" : enters, &count) < 0)
 		return -1;
-	*room = count;
-	if (body_int_if(in, message, "capacity", (int64_t)count, UINT32_MAX, room) < 0)
+	capacity = count;
+	if (body_int_if(in, message, "capacity", (int64_t)count, UINT32_MAX, &capacity) < 0)
 		return -1;
 	if (calls_reserve(calls, count) < 0)
 		return reader_fail(in, message->offset, "out of memory");
 	calls->count = count;
-	if (!coded && read_times(calls, in, message, gaps, *room) < 0)
+	if (!coded && (body_column_of(in, message, enters, time_type, capacity, count,
+	    calls->enter_ns) < 0 || body_column_of(in, message, "duration", duration_type,
+	    capacity, count, calls->leave_ns) < 0))
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
 	if (body_column_of(in, message, key, (struct column_type){ sizeof(type), is_signed, \
-	    required, absent }, *room, calls->count, calls->field) < 0) \
+	    required, absent }, capacity, count, calls->field) < 0) \
 		return -1;
 	CALL_COLUMNS(X)
 #undef X
@@ -389,22 +352,14 @@ read_columns(struct calls *calls, struct reader *in, const struct message *messa
 }
 
 int
-calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message)
-{
-	size_t capacity;
-
-	return read_columns(calls, in, message, &capacity);
-}
-
-int
 calls_read(struct calls *calls, struct reader *in, const struct message *message)
 {
-	size_t capacity;
+	unsigned unnamed;
 
-	if (read_columns(calls, in, message, &capacity) < 0)
+	if (calls_read_numbered(calls, in, message) < 0)
 		return -1;
-	if (!take_names(calls, in))
-		return fail_unnamed(calls, in, message, capacity);
+	if ((unnamed = take_names(calls, in)) != 0)
+		return reader_fail(in, message->offset, "calls: call %u has no name", unnamed);
 	if (!in->raw)		/* in a raw trace, sites come after their calls */
 		forget_sites(calls, in->known->site_end);
 	if (calls->count > 0 && calls->call[0] == 0)

@@ -17,19 +17,6 @@ all_are(const void *values, size_t width, int64_t value, size_t count)
 	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
 }
 
-/* Gaps in place of enters: smaller numbers, which compress better. */
-static int64_t *
-make_gaps(const struct calls *calls)
-{
-	int64_t *gaps = malloc((calls->count + 1) * sizeof *gaps), leave_ns = 0;
-
-	for (size_t i = 0; gaps != NULL && i < calls->count; i++) {
-		gaps[i] = calls->call[i] == 0 ? 0 : calls->enter_ns[i] - leave_ns;
-		leave_ns = calls->leave_ns[i];
-	}
-	return gaps;
-}
-
 /* How the times of a block are written. */
 struct times {
 	const int64_t *gaps;		/* in place of enters; NULL: enters */
@@ -68,27 +55,27 @@ put_one(struct writer *out, const char *key, struct column_type type, const void
 	free(sorted);
 }
 
-static int
-put_columns(struct writer *out, const struct calls *calls, const struct times *times)
+/* Times as two columns. */
+static void
+put_times(struct writer *out, const struct calls *calls, const int64_t *gaps)
 {
 	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
 
 	if (duration_ns == NULL) {
 		out->failed = true;
-		return -1;
+		return;
 	}
 	for (size_t i = 0; i < calls->count; i++)
 		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
-	if (times->gaps != NULL) {
-		put_column_of(out, "gap", time_type, times->gaps, calls->count);
+	if (gaps != NULL) {
+		put_column_of(out, "gap", time_type, gaps, calls->count);
 		column_apart(out, calls->count);
 	} else
 		put_column_of(out, "enter", time_type, calls->enter_ns, calls->count);
 	put_column_of(out, "duration", duration_type, duration_ns, calls->count);
-	if (times->gaps != NULL)
+	if (gaps != NULL)
 		column_apart(out, calls->count);
 	free(duration_ns);
-	return 0;
 }
 
 /* Codes of each group of sites have frequencies of their own; the bits do not compress at all. */
@@ -120,8 +107,8 @@ write_block(struct writer *out, const struct calls *calls, const struct times *t
 	put_uint(out, "location", calls->location);
 	put_uint(out, "first", calls->first);
 	put_uint(out, "count", calls->count);
-	if (times->coded == NULL && put_columns(out, calls, times) < 0)
-		return -1;
+	if (times->coded == NULL)
+		put_times(out, calls, times->gaps);
 #define X(field, key, type, is_signed, required, absent) \
 	if (has_##field) \
 		put_one(out, key, (struct column_type){ sizeof(type), is_signed, required, \
@@ -143,17 +130,22 @@ calls_write(struct writer *out, const struct calls *calls)
 	return write_block(out, calls, &(struct times){ NULL, NULL, NULL });
 }
 
-/* Writes gaps if the times cannot be coded. */
+/* Gaps in place of enters are smaller numbers, which compress better. */
 static int
 write_gaps(struct writer *out, const struct calls *calls)
 {
-	int64_t *gaps = make_gaps(calls);
-	int done = -1;
+	int64_t *gaps = malloc((calls->count + 1) * sizeof *gaps), leave_ns = 0;
+	int done;
 
-	if (gaps == NULL)
+	if (gaps == NULL) {
 		out->failed = true;
-	else
-		done = write_block(out, calls, &(struct times){ gaps, NULL, NULL });
+		return -1;
+	}
+	for (size_t i = 0; i < calls->count; i++) {
+		gaps[i] = calls->call[i] == 0 ? 0 : calls->enter_ns[i] - leave_ns;
+		leave_ns = calls->leave_ns[i];
+	}
+	done = write_block(out, calls, &(struct times){ gaps, NULL, NULL });
 	free(gaps);
 	return done;
 }

@@ -164,32 +164,30 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 static int
 inflate(struct reader *in, const struct message *message)
 {
-	const msgpack_object *data = body_get(message, "data"),
-	    *planes = body_get(message, "planes");
-	int64_t bytes;
+	const msgpack_object *planes = body_get(message, "planes");
+	size_t packed, bytes;
+	const void *data = body_bin(message, "data", &packed);
 
 	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
 		return -1;
-	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
-	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
+	if (data == NULL || ZSTD_getFrameContentSize(data, packed) != bytes)
 		return reader_fail(in, message->offset,
 		    "damaged: zstd: no data of the size it states");
-	if (bytes > INFLATED_FREE && (uint64_t)bytes / INFLATED_FACTOR > data->via.bin.size)
-		return reader_fail(in, message->offset, "damaged: zstd: %lld bytes out of %u",
-		    (long long)bytes, data->via.bin.size);
-	if (in->inflated.capacity < (size_t)bytes)
+	if (bytes > INFLATED_FREE && bytes / INFLATED_FACTOR > packed)
+		return reader_fail(in, message->offset, "damaged: zstd: %zu bytes out of %zu",
+		    bytes, packed);
+	if (in->inflated.capacity < bytes)
 		buffer_close(&in->inflated);
 	in->inflated.begin = in->inflated.end = 0;
-	if (buffer_room(&in->inflated, (size_t)bytes) < 0)
+	if (buffer_room(&in->inflated, bytes) < 0)
 		return reader_fail(in, message->offset, "out of memory");
-	if (ZSTD_decompress(in->inflated.bytes, (size_t)bytes, data->via.bin.ptr,
-	    data->via.bin.size) != (size_t)bytes)
+	if (ZSTD_decompress(in->inflated.bytes, bytes, data, packed) != bytes)
 		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
-	if (planes != NULL && put_together(in, message, planes, (size_t)bytes) < 0)
+	if (planes != NULL && put_together(in, message, planes, bytes) < 0)
 		return -1;
-	in->inflated.end = (size_t)bytes;
+	in->inflated.end = bytes;
 	in->inflated_offset = message->offset;
-	in->inflated_bytes += (uint64_t)bytes;
+	in->inflated_bytes += bytes;
 	return 0;
 }
 

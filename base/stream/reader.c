@@ -71,16 +71,13 @@ static int
 peek_header(struct reader *in)
 {
 	struct message header;
-	char *content;
 	int got = message_take(in, &header);
 
 	if (got < 0)
 		return -1;
 	if (got == 0)
 		return reader_fail(in, 0, "empty: not a longpole stream");
-	content = body_string(&header, "content");
-	in->raw = content != NULL && strcmp(content, "raw") == 0;
-	free(content);
+	in->raw = body_is(&header, "content", "raw");
 	in->input.begin = 0;
 	return 0;
 }
@@ -107,29 +104,11 @@ open_input(struct reader *in, const char *file)
 	return 0;
 }
 
-static int
-start(struct reader *in, const char *file, enum reading how)
-{
-	struct message header;
-
-	in->growing = how == READ_GROWING;
-	in->raw = how == READ_RAW || how == READ_SKIMMING || in->growing;
-	in->all = in->raw || how == READ_ANY;
-	in->lazy = how == READ_LAZY;
-	in->skims = how == READ_SKIMMING || in->growing;
-	if (!in->raw && is_folder(file))
-		return shards_open(in, file, how);
-	if (open_input(in, file) < 0)
-		return -1;
-	if (in->all)
-		return how == READ_ANY ? peek_header(in) : 0;
-	return next_stream(in, &header) < 0 ? -1 : 0;
-}
-
 int
 reader_open_known(struct reader **opened, const char *file, enum reading how, struct known *known)
 {
 	struct reader *in = *opened = calloc(1, sizeof *in);
+	struct message header;
 
 	if (in == NULL)
 		return -1;
@@ -142,7 +121,18 @@ reader_open_known(struct reader **opened, const char *file, enum reading how, st
 		*opened = NULL;
 		return -1;
 	}
-	return start(in, file, how);
+	in->growing = how == READ_GROWING;
+	in->raw = how == READ_RAW || how == READ_SKIMMING || in->growing;
+	in->all = in->raw || how == READ_ANY;
+	in->lazy = how == READ_LAZY;
+	in->skims = how == READ_SKIMMING || in->growing;
+	if (!in->raw && is_folder(file))
+		return shards_open(in, file, how);
+	if (open_input(in, file) < 0)
+		return -1;
+	if (in->all)
+		return how == READ_ANY ? peek_header(in) : 0;
+	return next_stream(in, &header) < 0 ? -1 : 0;
 }
 
 int
@@ -415,10 +405,13 @@ double
 reader_share(const struct reader *in)
 {
 	int64_t all;
-	double share;
+	double share = 0;
 
-	if (in->shards != NULL)
-		return shards_share(in->shards);
+	if (in->shards != NULL) {
+		for (uint32_t i = 0; i < in->shards->count; i++)
+			share += reader_share(in->shards->parts[i].in) / in->shards->count;
+		return share;
+	}
 	if ((all = buffer_file_bytes(&in->input)) <= 0)
 		return 0;
 	share = (double)reader_offset(in) / (double)all;

@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "samples.h"
 #include "shards.h"
+#include "tail.h"
 
 /* ---- a shard's next message ---- */
 
@@ -44,8 +45,9 @@ place_block(struct part *part)
 	return rows > 0 ? calls_begin(part->in, &part->head, &part->enter_ns) : 0;
 }
 
-int
-shard_advance(struct shards *s, struct part *part)
+/* Makes the next message, after its samples, the head. 0 or -1. */
+static int
+advance(struct shards *s, struct part *part)
 {
 	int got;
 
@@ -114,7 +116,7 @@ go_on(struct shards *s)
 	if (part == NULL || part->sample_at < part->sample_end)
 		return 0;
 	s->current = NULL;
-	if (shard_advance(s, part) < 0)
+	if (advance(s, part) < 0)
 		return -1;
 	if (s->other < s->count || s->heap_count == 0)
 		return 0;
@@ -208,7 +210,7 @@ end_definitions(struct shards *s)
 		for (uint64_t d = 0; i > 0 && d < s->head.defined && got > 0; d++)
 			got = reader_next(part->in, &part->head);
 		s->place += reader_offset(part->in);
-		if (got < 0 ? shard_damaged(s, part) < 0 : shard_advance(s, part) < 0)
+		if (got < 0 ? shard_damaged(s, part) < 0 : advance(s, part) < 0)
 			return -1;
 	}
 	s->defined_all = true;
@@ -235,7 +237,7 @@ pass_round(struct shards *s, struct part *part)
 	}
 	s->passed++;
 	s->next_place += part->head.offset + part->head.size;
-	return shard_advance(s, part);
+	return advance(s, part);
 }
 
 /* All shards have given what they have of the round. */
@@ -270,7 +272,7 @@ give_other(struct shards *s, struct message *message)
 				return -1;
 			s->other++;
 		} else if (part->has_head && is_kind(&part->head, "index")) {
-			if (shard_advance(s, part) < 0)
+			if (advance(s, part) < 0)
 				return -1;
 		} else
 			return give(s, part, message);
@@ -328,4 +330,111 @@ shards_next(struct shards *s, struct message *message)
 			in->rows += rows;
 	} while (message->offset < s->skip_to);
 	return 1;
+}
+
+/*
+ * ---- other places: one is the sum of the offsets in all shards (trace.5, SHARDS) ----
+ *
+ * A round begins at one place; the shards' indexes have its offsets.
+ */
+
+/*
+ * The offsets of the rounds in each shard, one shard after the other; free() them. NULL: a shard
+ * has no index, or an index of another length.
+ */
+static uint64_t *
+read_rounds(const struct shards *s, size_t *rows)
+{
+	uint64_t *rounds = NULL;
+	bool has = true;
+
+	for (uint32_t i = 0; i < s->count && has; i++) {
+		struct tail tail;
+
+		has = tail_open(&tail, s->parts[i].path) && tail.count > 0 &&
+		    (i == 0 || tail.count == *rows);
+		if (has && i == 0) {
+			*rows = tail.count;
+			rounds = malloc(s->count * *rows * sizeof *rounds);
+		}
+		has = has && rounds != NULL && tail_column(&tail, "from", rounds + i * *rows) == 0;
+		tail_close(&tail);
+	}
+	if (has)
+		return rounds;
+	free(rounds);
+	return NULL;
+}
+
+/* Moves the shard to the first message of a round, or fails if none begins there. 0 or -1. */
+static int
+enter_round(struct shards *s, struct part *part, uint64_t offset)
+{
+	reader_jump(part->in, offset);
+	if (advance(s, part) < 0)
+		return -1;
+	if (part->state == OTHER && part->has_head && is_kind(&part->head, "round") &&
+	    part->sample_end == 0)
+		return 0;
+	reader_fail(part->in, offset, "no round begins here, against the index");
+	return shard_fail(s, part);
+}
+
+/* Moves every shard by its index. False: there is no index, or none that has the place. */
+static bool
+jump_to_round(struct shards *s, uint64_t place)
+{
+	size_t rows = 0, row;
+	uint64_t *rounds = read_rounds(s, &rows), sum = 0;
+
+	for (row = 0; row < rows && rounds != NULL; row++) {
+		sum = 0;
+		for (uint32_t i = 0; i < s->count; i++)
+			sum += rounds[i * rows + row];
+		if (sum == place)
+			break;
+	}
+	if (rounds == NULL || row == rows) {
+		free(rounds);
+		return false;
+	}
+	for (uint32_t i = 0; i < s->count; i++)
+		if (enter_round(s, &s->parts[i], rounds[i * rows + row]) < 0)
+			break;
+	free(rounds);
+	s->current = NULL;
+	s->heap_count = 0;
+	s->defined = 0;
+	s->defined_all = true;
+	s->other = s->count;
+	s->round = s->passed = 0;
+	s->next_place = 0;
+	s->place = place;
+	return true;
+}
+
+void
+shards_jump(struct reader *in, uint64_t place)
+{
+	if (jump_to_round(in->shards, place))
+		return;
+	if (place < in->shards->place && shards_rewind(in) < 0)
+		return;
+	in->shards->skip_to = place;
+}
+
+int
+shards_rewind(struct reader *in)
+{
+	char *folder = strdup(in->shards->folder);
+	const enum reading how = in->shards->how;
+	int opened;
+
+	if (folder == NULL)
+		return reader_fail(in, 0, "out of memory");
+	shards_close(in);
+	in->content[0] = in->error[0] = '\0';
+	opened = shards_open(in, folder, how);
+	free(folder);
+	return opened;
 }

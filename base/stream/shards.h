@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A folder of shards as one stream (trace.5, SHARDS). shards_open.c finds and opens them, shards.c
- * reads their messages, shards_place.c moves to other places.
+ * reads their messages and moves to other places.
  */
 #ifndef SHARDS_H
 #define SHARDS_H
@@ -53,16 +53,12 @@ struct shards {
 int shards_open(struct reader *in, const char *folder, enum reading how);
 void shards_close(struct reader *in);
 int shards_next(struct shards *s, struct message *message);
-/* The share of the shards' bytes that has been read. */
-double shards_share(const struct shards *s);
 /* Continues at PLACE: by the shards' indexes if a round begins there, else by reading. */
 void shards_jump(struct reader *in, uint64_t place);
 int shards_rewind(struct reader *in);
 
 /* Reads a message of kind shard. 0 or -1. */
 int shard_read(struct reader *in, const struct message *message, struct shard_head *head);
-/* Makes the next message, after its samples, the head. 0 or -1. */
-int shard_advance(struct shards *s, struct part *part);
 /* A damaged shard ends the reading, or with READ_PARTIAL only itself. 0 or -1. */
 int shard_damaged(struct shards *s, struct part *part);
 /* An error in a shard is an error of the whole. -1. */

@@ -26,38 +26,29 @@ take_message(struct tail *tail, const unsigned char *bytes, size_t size, const c
 	    size, &why) > 0 && message->size == size && message_hash(message, &hash) == HASH_RIGHT;
 }
 
-/* Finds the end message in the last bytes of a file; returns its size, or 0. */
-static size_t
-find_end(struct tail *tail, const unsigned char *bytes, size_t size, struct message *end)
-{
-	for (size_t length = 1; length <= size; length++)
-		if (take_message(tail, bytes + size - length, length, "end", end))
-			return length;
-	return 0;
-}
-
 static bool
 find_index(struct tail *tail, int fd, uint64_t size)
 {
 	unsigned char end[END_BYTES];
-	size_t end_size = size < sizeof end ? (size_t)size : sizeof end, index_size;
+	const size_t last = size < sizeof end ? (size_t)size : sizeof end;
+	size_t end_size = 1, index_size;
 	struct message message;
-	int64_t count;
 
-	if (pread(fd, end, end_size, (off_t)(size - end_size)) != (ssize_t)end_size ||
-	    (end_size = find_end(tail, end, end_size, &message)) == 0 ||
+	if (pread(fd, end, last, (off_t)(size - last)) != (ssize_t)last)
+		return false;
+	while (end_size <= last &&
+	    !take_message(tail, end + last - end_size, end_size, "end", &message))
+		end_size++;
+	if (end_size > last ||
 	    body_uint(NULL, &message, "rows", &tail->rows) < 0 ||
 	    body_uint(NULL, &message, "index", &tail->offset) < 0 ||
 	    tail->offset >= size - end_size || size - end_size - tail->offset > INDEX_BYTES)
 		return false;
 	index_size = (size_t)(size - end_size - tail->offset);
-	if ((tail->bytes = malloc(index_size)) == NULL ||
-	    pread(fd, tail->bytes, index_size, (off_t)tail->offset) != (ssize_t)index_size ||
-	    !take_message(tail, tail->bytes, index_size, "index", &tail->index) ||
-	    body_int(NULL, &tail->index, "count", 0, INDEX_ROWS, &count) < 0)
-		return false;
-	tail->count = (size_t)count;
-	return true;
+	return (tail->bytes = malloc(index_size)) != NULL &&
+	    pread(fd, tail->bytes, index_size, (off_t)tail->offset) == (ssize_t)index_size &&
+	    take_message(tail, tail->bytes, index_size, "index", &tail->index) &&
+	    body_int(NULL, &tail->index, "count", 0, INDEX_ROWS, &tail->count) == 0;
 }
 
 bool

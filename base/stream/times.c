@@ -17,24 +17,6 @@ enum {
 	GROUP = 500,		/* least number of codes that get frequencies of their own */
 };
 
-/* The number of bits after a code, and the value without them. */
-static unsigned
-bits_of(unsigned code, uint64_t *value)
-{
-	if (code < EXACT) {
-		*value = code;
-		return 0;
-	}
-	if (code < LAST_EIGHTH) {
-		const unsigned bits = 1 + (code - EXACT) / 8;
-
-		*value = (uint64_t)(8 + (code - EXACT) % 8) << bits;
-		return bits;
-	}
-	*value = (uint64_t)1 << (EIGHTHS + code - LAST_EIGHTH);
-	return EIGHTHS + code - LAST_EIGHTH;
-}
-
 uint32_t *
 rows_by_site(const struct calls *calls)
 {
@@ -219,15 +201,21 @@ static int64_t
 take_time(struct decoder *d)
 {
 	const unsigned code = d->codes < d->codes_end ? *d->codes++ : CODES;
-	uint64_t value = 0;
+	uint64_t value = 1;		/* without the bits below */
 	unsigned bits;
 
+	if (code < EXACT)
+		return code;
+	if (code < LAST_EIGHTH) {
+		value = 8 + (code - EXACT) % 8;
+		bits = 1 + (code - EXACT) / 8;
+	} else
+		bits = EIGHTHS + code - LAST_EIGHTH;
 	if (code >= CODES) {
 		d->short_of = true;
 		return 0;
 	}
-	bits = bits_of(code, &value);
-	return (int64_t)(value | take_bits(d, bits));
+	return (int64_t)(value << bits | take_bits(d, bits));
 }
 
 int

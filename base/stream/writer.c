@@ -80,11 +80,9 @@ message_end(struct writer *out)
 	msgpack_pack_str_with_body(&out->pack, "xxh3", 4);
 	hash = XXH3_64bits(out->buffer.data + out->message_begin,
 	    out->buffer.size - out->message_begin);
-	if (msgpack_pack_fix_uint64(&out->pack, hash) < 0)
+	if (msgpack_pack_fix_uint64(&out->pack, hash) < 0 || out->failed)
 		return writer_fail(out, ENOMEM);
 	out->messages++;
-	if (out->failed)
-		return writer_fail(out, ENOMEM);
 	return flush_full(out);
 }
 
