@@ -175,7 +175,7 @@ static void
 solve_stream(struct critpath *c, struct part part, int argc, char **argv)
 {
 	const struct pieces pieces = { &c->run, &c->segments, take_piece, c };
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct message message;
 	struct event last;
 
@@ -189,7 +189,6 @@ solve_stream(struct critpath *c, struct part part, int argc, char **argv)
 		every_begin(c);
 	else if (c->opt.by < 0)
 		output_begin(&c->output, argc, argv);
-	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
 

@@ -209,7 +209,7 @@ main(int argc, char **argv)
 {
 	static struct asked a = { .team = { .size = 1 } };
 	const struct pieces pieces = { &a.run, &a.segments, take_piece, &a };
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct message message;
 	struct event last;
 
@@ -233,7 +233,6 @@ main(int argc, char **argv)
 	a.output.functions = a.run.functions;
 	a.output.report.whole = a.opt.whole;
 	output_begin(&a.output, argc, argv);
-	progress_begin(&progress);
 	while (run_next(&a.run, &message)) {
 		bool ended = run_take(&a.run, &message, &last);
 

@@ -282,7 +282,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	struct matching m = { .polls = *how };
 	struct graph *graph = &m.graph;
 	struct calls calls = { 0 };
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct message message;
 	size_t lost = 0;
 	int got;
@@ -297,7 +297,6 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	need_output(writer_open(&graph->out, STDOUT_FILENO, "graph", graph->in, argc, argv));
 	reader_when_waiting(graph->in, flush_output, &graph->out);
 	graph_begin(graph, 1);
-	progress_begin(&progress);
 	while ((got = reader_next(graph->in, &message)) > 0) {
 		const bool is_block = is_kind(&message, "calls");
 

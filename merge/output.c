@@ -179,12 +179,11 @@ write_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 	const struct input *input = o->input;
 	struct blocks *blocks;
 	struct calls slice;
-	struct progress progress;
+	struct progress progress = { 0 };
 	uint64_t rows = 0;
 
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rows += of == NULL || of[r] == shard ? input->ranks[r].rows : 0;
-	progress_begin(&progress);
 	source_open(&o->source, input);
 	blocks = blocks_open(&o->source, of, shard);
 	samples_begin(&o->samples, &o->out, &o->source, o->moved_ns, &o->nesting, NULL);

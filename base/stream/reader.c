@@ -31,8 +31,9 @@ reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 	return -1;
 }
 
-int
-reader_fail_input(struct reader *in, uint64_t offset)
+/* Fails with the reason in errno: the input cannot be read. -1. */
+static int
+fail_input(struct reader *in, uint64_t offset)
 {
 	return reader_fail(in, offset, "%s", errno == ENOMEM ? "out of memory" : strerror(errno));
 }
@@ -46,7 +47,7 @@ reader_more(struct reader *in)
 	if (in->waiting != NULL && poll(&input, 1, 0) == 0)
 		in->waiting(in->waiting_context);
 	got = buffer_more(&in->input);
-	return got < 0 ? reader_fail_input(in, buffer_end(&in->input)) : got;
+	return got < 0 ? fail_input(in, buffer_end(&in->input)) : got;
 }
 
 void
@@ -96,7 +97,7 @@ open_input(struct reader *in, const char *file)
 {
 	in->file = file == NULL || strcmp(file, "-") == 0 ? "standard input" : file;
 	if (buffer_open(&in->input, file) < 0)
-		return reader_fail_input(in, 0);
+		return fail_input(in, 0);
 	in->input.by_offset |= in->lazy || in->skims;
 	in->input.few_bytes = in->skims ? SKIM_BYTES : 0;
 	if (in->lazy && buffer_file_bytes(&in->input) < 0)
@@ -168,7 +169,7 @@ fetch(struct reader *in, const struct message *message, const void *at, size_t s
 	    size, message->offset + (uint64_t)(begin - message->bytes)) == 0)
 		return 0;
 	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
-	    reader_fail_input(in, message->offset);
+	    fail_input(in, message->offset);
 }
 
 int
@@ -201,7 +202,7 @@ reader_rewind(struct reader *in)
 	if (in->shards != NULL)
 		return shards_rewind(in);
 	if (buffer_seek(&in->input, 0) < 0)
-		return reader_fail_input(in, buffer_here(&in->input));
+		return fail_input(in, buffer_here(&in->input));
 	in->inflated.begin = in->inflated.end = in->inflated_bytes = 0;
 	in->state = NOT_STARTED;
 	in->error[0] = '\0';

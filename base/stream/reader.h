@@ -88,8 +88,6 @@ is_text(const msgpack_object *object, const char *text)
 
 /* Reads more bytes of the input. 1: got some, 0: there are no more, -1: error. */
 int reader_more(struct reader *in);
-/* Fails with the reason in errno: the input cannot be read. -1. */
-int reader_fail_input(struct reader *in, uint64_t offset);
 
 /* next.c: between streams, the first message of the next one, as message_take returns it. */
 int next_stream(struct reader *in, struct message *message);

@@ -7,8 +7,6 @@
 #include "../stream/stream.h"
 #include "tool.h"
 
-enum { NUMBER_SIZE = 400 };	/* %f of the largest double */
-
 static const void *
 place_of(const struct field *f, const void *row)
 {
@@ -58,17 +56,14 @@ value_text(const struct field *f, const void *row, const char *form, bool percen
 	if (f->names != NULL)
 		return f->names[whole];
 	if (*form != '\0')
-		snprintf(number, NUMBER_SIZE, form,
+		snprintf(number, NUMBER_BYTES, form,
 		    (percent ? 100 : 1) * ((f->scale > 0 ? f->scale : 1) * real));
 	else if (f->type == FIELD_UINT64)
-		snprintf(number, NUMBER_SIZE, "%llu", (unsigned long long)whole);
+		snprintf(number, NUMBER_BYTES, "%llu", (unsigned long long)whole);
 	else if (f->type != FIELD_DOUBLE)
-		snprintf(number, NUMBER_SIZE, "%lld", (long long)whole);
-	else {
-		snprintf(number, NUMBER_SIZE, "%.15g", real);
-		if (strtod(number, NULL) < real || strtod(number, NULL) > real)
-			snprintf(number, NUMBER_SIZE, "%.17g", real);
-	}
+		snprintf(number, NUMBER_BYTES, "%lld", (long long)whole);
+	else
+		snprintf(number, NUMBER_BYTES, "%.*g", exact_digits(real), real);
 	return number;
 }
 
@@ -84,7 +79,7 @@ table_head(struct table_writer *table, const struct field *fields)
 void
 table_row(struct table_writer *table, const struct field *fields, const void *row)
 {
-	char number[NUMBER_SIZE];
+	char number[NUMBER_BYTES];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
 		const char *value = f->text != NULL ?
@@ -147,7 +142,7 @@ csv_head(struct csv *csv, struct text *text, const struct field *fields)
 void
 csv_row(struct csv *csv, const struct field *fields, const void *row)
 {
-	char number[NUMBER_SIZE];
+	char number[NUMBER_BYTES];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
 		const char *value = f->csv != NULL ?
@@ -173,7 +168,7 @@ csv_rows(struct text *text, const struct field *fields, const void *rows, size_t
 void
 json_members(struct json *json, const struct field *fields, const void *row)
 {
-	char number[NUMBER_SIZE];
+	char number[NUMBER_BYTES];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
 		const char *value = f->json != NULL ?
@@ -221,7 +216,7 @@ json_rows(struct json *json, const char *key, const struct field *fields, const 
 void
 put_row(struct writer *out, const char *kind, const struct field *fields, const void *row)
 {
-	char number[NUMBER_SIZE];
+	char number[NUMBER_BYTES];
 	unsigned pairs = 0;
 
 	for (const struct field *f = fields; f->name != NULL; f++)

@@ -21,7 +21,7 @@
 #define HEAP(name, item, BEFORE) \
 	static inline void name##_down(item *items, size_t count, size_t at) \
 	{ \
-		const item moved = items[at]; \
+		item const moved = items[at]; \
 		\
 		for (size_t child; (child = 2 * at + 1) < count; at = child) { \
 			if (child + 1 < count && BEFORE(&items[child + 1], &items[child])) \
@@ -35,7 +35,7 @@
 	\
 	static inline void name##_up(item *items, size_t at) \
 	{ \
-		const item moved = items[at]; \
+		item const moved = items[at]; \
 		\
 		for (; at > 0 && BEFORE(&moved, &items[(at - 1) / 2]); at = (at - 1) / 2) \
 			items[at] = items[(at - 1) / 2]; \
@@ -57,7 +57,7 @@
 	\
 	static inline __attribute__((unused)) item name##_pop(item *items, size_t *count) \
 	{ \
-		const item top = items[0]; \
+		item const top = items[0]; \
 		\
 		items[0] = items[--*count]; \
 		if (*count > 0) \

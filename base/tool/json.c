@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void
 json_begin(struct json *json, struct text *text)
@@ -72,7 +71,7 @@ json_key_bytes(struct json *json, const char *bytes, size_t size)
 static void
 put_number(struct json *json, const char *key, const char *format, int digits, double value)
 {
-	char number[400];	/* %f of the largest double */
+	char number[NUMBER_BYTES];
 
 	if (!isfinite(value)) {
 		json_null(json, key);
@@ -98,10 +97,7 @@ json_significant(struct json *json, const char *key, double value, int digits)
 void
 json_double(struct json *json, const char *key, double value)
 {
-	char digits[32];
-
-	snprintf(digits, sizeof digits, "%.15g", value);
-	put_number(json, key, "%.*g", strtod(digits, NULL) == value ? 15 : 17, value);
+	put_number(json, key, "%.*g", exact_digits(value), value);
 }
 
 void

@@ -12,40 +12,31 @@
 enum { MOST_OPTIONS = 48 };
 
 static void
-store_whole(const struct option_row *row, char *at, int64_t value)
-{
-	if (row->size == sizeof(int64_t))
-		memcpy(at, &value, sizeof value);
-	else
-		memcpy(at, &(int32_t){ (int32_t)value }, sizeof(int32_t));
-}
-
-static void
 store(const struct option_row *row, void *opt)
 {
 	char name[32], *at = (char *)opt + row->offset;
+	int64_t whole;
 	double number;
 
 	snprintf(name, sizeof name, "--%s", row->name);
 	switch (row->value) {
-	case FLAG: *(bool *)at = true; break;
-	case AS_TEXT: memcpy(at, &optarg, sizeof optarg); break;
-	case AS_WHOLE:
-		store_whole(row, at, parse_integer(name, optarg, row->min, row->max));
-		break;
-	case AS_BYTES: store_whole(row, at, parse_bytes(name, optarg, row->min, row->max)); break;
-	case AS_MEGABYTES:
-		store_whole(row, at, parse_integer(name, optarg, 0, 1 << 30) << 20);
-		break;
+	case FLAG: *(bool *)at = true; return;
+	case AS_TEXT: memcpy(at, &optarg, sizeof optarg); return;
 	case AS_NUMBER:
 		number = parse_number(name, optarg, row->from, row->to);
 		memcpy(at, &number, sizeof number);
-		break;
-	case AS_SECONDS: store_whole(row, at, parse_seconds(name, optarg)); break;
-	case AS_CHOICE: store_whole(row, at, parse_choice(name, optarg, row->choices)); break;
-	case AS_FORM: store_whole(row, at, parse_form(optarg, row->choices)); break;
-	default: break;
+		return;
+	case AS_WHOLE: whole = parse_integer(name, optarg, row->min, row->max); break;
+	case AS_BYTES: whole = parse_bytes(name, optarg, row->min, row->max); break;
+	case AS_MEGABYTES: whole = parse_integer(name, optarg, 0, 1 << 30) << 20; break;
+	case AS_SECONDS: whole = parse_seconds(name, optarg); break;
+	case AS_CHOICE: whole = parse_choice(name, optarg, row->choices); break;
+	default: whole = parse_form(optarg, row->choices);
 	}
+	if (row->size == sizeof whole)
+		memcpy(at, &whole, sizeof whole);
+	else
+		memcpy(at, &(int32_t){ (int32_t)whole }, sizeof(int32_t));
 }
 
 int

@@ -8,21 +8,17 @@
 #include "process.h"
 #include "tool.h"
 
-void
-progress_begin(struct progress *progress)
-{
-	progress->begun = true;
-	progress->shown = is_terminal(STDERR_FILENO);
-	progress->any = false;
-	progress->began_s = progress->last_s = progress->shown ? 1e-9 * (double)now_ns() : 0;
-}
-
 /* Has enough time passed since the last line? */
 static bool
 is_due(struct progress *progress)
 {
 	double now;
 
+	if (!progress->begun) {
+		progress->begun = true;
+		progress->shown = is_terminal(STDERR_FILENO);
+		progress->began_s = progress->last_s = 1e-9 * (double)now_ns();
+	}
 	if (!progress->shown || (now = 1e-9 * (double)now_ns()) - progress->last_s < 0.2)
 		return false;
 	progress->last_s = now;
@@ -67,22 +63,19 @@ progress_end(struct progress *progress)
 {
 	if (progress->any)
 		fputs("\r\033[K", stderr);
-	progress->any = false;
+	*progress = (struct progress){ 0 };
 }
 
 bool
 progress_next(struct progress *progress, struct reader *in, struct message *message)
 {
-	int got;
+	const int got = reader_next(in, message);
 
-	if (!progress->begun)
-		progress_begin(progress);
-	if ((got = reader_next(in, message)) > 0) {
+	if (got > 0) {
 		progress_input(progress, in);
 		return true;
 	}
 	progress_end(progress);
-	progress->begun = false;
 	if (got < 0)
 		die_input(in);
 	return false;

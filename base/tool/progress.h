@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct message;
 struct reader;
 
-struct message;
-
+/* Zero it before the first use; progress_end does it again. */
 struct progress {
 	bool begun;
 	bool shown;		/* standard error is a terminal */
@@ -17,7 +17,6 @@ struct progress {
 	double began_s, last_s;
 };
 
-void progress_begin(struct progress *progress);
 /* COUNT of UNIT so far, and the share DONE of ALL; ALL 0: unknown. */
 void progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done,
     uint64_t all);
@@ -25,10 +24,7 @@ void progress_show(struct progress *progress, const char *unit, uint64_t count, 
 void progress_input(struct progress *progress, const struct reader *in);
 /* Removes the line. */
 void progress_end(struct progress *progress);
-/*
- * Reads the next message and shows progress; zero PROGRESS before the first. False: the stream has
- * ended. Bad input ends the tool.
- */
+/* Reads the next message and shows progress. False: the end. Bad input ends the tool. */
 bool progress_next(struct progress *progress, struct reader *in, struct message *message);
 
 #endif

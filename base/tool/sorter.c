@@ -58,12 +58,12 @@ top_of(const struct sorter_run *run)
 }
 
 static bool
-less(const struct sorter_head *a, const struct sorter_head *b)
+less(struct sorter_run *const *a, struct sorter_run *const *b)
 {
-	return a->run->of->order(top_of(a->run), top_of(b->run)) < 0;
+	return (*a)->of->order(top_of(*a), top_of(*b)) < 0;
 }
 
-HEAP(heads, struct sorter_head, less)
+HEAP(heads, struct sorter_run *, less)
 
 /* Reads more of a run; false: it has ended. */
 static bool
@@ -106,7 +106,7 @@ sorter_sort(struct sorter *s)
 	for (size_t i = 0; i < s->run_count; i++) {
 		s->runs[i].records = zalloc(room_of_run(s), s->size);
 		if (refill(&s->runs[i], room_of_run(s)))
-			s->heap[s->heap_count++].run = &s->runs[i];
+			s->heap[s->heap_count++] = &s->runs[i];
 	}
 	heads_make(s->heap, s->heap_count);
 }
@@ -116,7 +116,7 @@ sorter_peek(struct sorter *s)
 {
 	if (s->run_count == 0)
 		return s->at < s->count ? s->records + s->at * s->size : NULL;
-	return s->heap_count > 0 ? top_of(s->heap[0].run) : NULL;
+	return s->heap_count > 0 ? top_of(s->heap[0]) : NULL;
 }
 
 void
@@ -128,7 +128,7 @@ sorter_drop(struct sorter *s)
 		s->at++;
 		return;
 	}
-	run = s->heap[0].run;
+	run = s->heap[0];
 	if (++run->at == run->filled && !refill(run, room_of_run(s)))
 		heads_pop(s->heap, &s->heap_count);
 	else

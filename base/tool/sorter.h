@@ -18,7 +18,7 @@ struct sorter {
 	int fd;				/* -1: no record is in a file */
 	struct sorter_run *runs;
 	size_t run_count, run_capacity;
-	struct sorter_head { struct sorter_run *run; } *heap;	/* runs not at their end */
+	struct sorter_run **heap;	/* runs not at their end */
 	size_t heap_count, at;
 };
 

@@ -74,32 +74,22 @@ stacks_begin(struct text *out, bool speedscope)
 	return s;
 }
 
-/* The name as it will be written. */
-static char *
-shown_name(const char *name)
-{
-	const size_t size = 10 * strlen(name) + 1;	/* enough for any visible form */
-	char *shown = zalloc(size, 1);
-
-	visible_copy(shown, size, name);
-	for (char *c = shown; *c != '\0'; c++)
-		if (*c == ';')		/* it divides frames */
-			*c = ':';
-	return shown;
-}
-
 static uint32_t
 frame_number(struct stacks *s, const struct stack_frame *frame)
 {
-	char *name = shown_name(frame->name);
-	struct known_frame key = { name, frame->file, frame->line, (uint32_t)s->frame_count + 1 };
-	struct known_frame *found = known_frames_add(&s->frame_table, &key);
+	const size_t size = 10 * strlen(frame->name) + 1;	/* enough for any visible form */
+	char *name = zalloc(size, 1);
+	struct known_frame key = { name, frame->file, frame->line, (uint32_t)s->frame_count + 1 },
+	    *found;
 
-	if (found->number <= s->frame_count) {
+	visible_copy(name, size, frame->name);
+	for (char *c = name; (c = strchr(c, ';')) != NULL; )	/* it divides frames */
+		*c = ':';
+	found = known_frames_add(&s->frame_table, &key);
+	if (found->number > s->frame_count)
+		*APPEND(s->frames, s->frame_count, s->frame_capacity) = *found;
+	else
 		free(name);
-		return found->number - 1;
-	}
-	*APPEND(s->frames, s->frame_count, s->frame_capacity) = *found;
 	return found->number - 1;
 }
 
@@ -190,24 +180,6 @@ stacks_profile(struct stacks *s, const char *name, const char *prefix, int64_t b
 /* ---- speedscope ---- */
 
 static void
-put_frames(struct json *json, const struct stacks *s)
-{
-	json_begin_object(json, "shared");
-	json_begin_array(json, "frames");
-	for (size_t i = 0; i < s->frame_count; i++) {
-		json_begin_object(json, NULL);
-		json_text(json, "name", s->frames[i].name);
-		if (s->frames[i].file != NULL) {
-			json_text(json, "file", s->frames[i].file);
-			json_int(json, "line", s->frames[i].line);
-		}
-		json_end_object(json);
-	}
-	json_end_array(json);
-	json_end_object(json);
-}
-
-static void
 put_profile(struct json *json, const struct stacks *s, const struct profile *profile, size_t end)
 {
 	int64_t end_ns = profile->begin_ns;
@@ -247,7 +219,19 @@ put_speedscope(const struct stacks *s)
 	json_begin_object(&json, NULL);
 	json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text(&json, "exporter", tool);
-	put_frames(&json, s);
+	json_begin_object(&json, "shared");
+	json_begin_array(&json, "frames");
+	for (size_t i = 0; i < s->frame_count; i++) {
+		json_begin_object(&json, NULL);
+		json_text(&json, "name", s->frames[i].name);
+		if (s->frames[i].file != NULL) {
+			json_text(&json, "file", s->frames[i].file);
+			json_int(&json, "line", s->frames[i].line);
+		}
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 	json_begin_array(&json, "profiles");
 	for (size_t i = 0; i < s->profile_count; i++)
 		put_profile(&json, s, &s->profiles[i],
@@ -257,9 +241,13 @@ put_speedscope(const struct stacks *s)
 	json_end_line(&json);
 }
 
-static void
-free_all(struct stacks *s)
+void
+stacks_end(struct stacks *s)
 {
+	if (s->speedscope)
+		put_speedscope(s);
+	else
+		put_lines(s);
 	for (size_t i = 0; i < s->frame_count; i++)
 		free(s->frames[i].name);
 	for (size_t i = 0; i < s->stack_count; i++)
@@ -273,14 +261,4 @@ free_all(struct stacks *s)
 	free(s->profiles);
 	free(s->numbers);
 	free(s);
-}
-
-void
-stacks_end(struct stacks *s)
-{
-	if (s->speedscope)
-		put_speedscope(s);
-	else
-		put_lines(s);
-	free_all(s);
 }

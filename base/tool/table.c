@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "memory.h"
 #include "tool.h"
 
 enum { GAP = 2, LEAST_WIDTH = 8 };	/* between columns; of a shrunk column of names */
@@ -79,8 +78,7 @@ table_format(struct table_writer *table, const char *format, ...)
 	char *cell;
 
 	va_start(arguments, format);
-	if (vasprintf(&cell, format, arguments) < 0)
-		die("out of memory");
+	need_memory(vasprintf(&cell, format, arguments));
 	va_end(arguments);
 	put_cell(table, cell, false);
 	free(cell);
@@ -113,7 +111,7 @@ table_uint(struct table_writer *table, uint64_t value)
 static void
 put_number(struct table_writer *table, const char *format, int digits, double value)
 {
-	char number[400];
+	char number[NUMBER_BYTES];
 
 	snprintf(number, sizeof number, format, digits, value);
 	put_cell(table, isnan(value) ? "-" : number, true);

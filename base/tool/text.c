@@ -80,13 +80,23 @@ text_print(struct text *text, const char *format, ...)
 	va_end(arguments);
 	if (size >= (int)sizeof some) {
 		va_start(arguments, format);
-		if (vasprintf(&all, format, arguments) < 0)
-			die("out of memory");
+		need_memory(vasprintf(&all, format, arguments));
 		va_end(arguments);
 	}
 	text_bytes(text, all, (size_t)size);
 	if (all != some)
 		free(all);
+}
+
+int
+exact_digits(double value)
+{
+	char digits[32];
+	double read;
+
+	snprintf(digits, sizeof digits, "%.15g", value);
+	read = strtod(digits, NULL);
+	return read < value || read > value ? 17 : 15;
 }
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
@@ -209,8 +219,7 @@ text_line(struct text *text, const char *format, ...)
 	char *line;
 
 	va_start(arguments, format);
-	if (vasprintf(&line, format, arguments) < 0)
-		die("out of memory");
+	need_memory(vasprintf(&line, format, arguments));
 	va_end(arguments);
 	text_visible(text, line);
 	text_char(text, '\n');

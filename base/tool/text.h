@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 1 << 16 };
+enum {
+	TEXT_BYTES = 1 << 16,
+	NUMBER_BYTES = 400,	/* hold %f of the largest double */
+};
 
 struct text {
 	FILE *file;
@@ -39,6 +42,8 @@ static inline void text_bytes(struct text *text, const char *bytes, size_t size)
 void text_uint(struct text *text, uint64_t value);
 void text_int(struct text *text, int64_t value);
 void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The number of digits with which %.*g is exact: 15 if they are enough. */
+int exact_digits(double value);
 
 static inline void text_char(struct text *text, char c)
 {

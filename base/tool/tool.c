@@ -247,8 +247,7 @@ formatted(const char *format, ...)
 	char *text;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		die("out of memory");
+	need_memory(vasprintf(&text, format, arguments));
 	va_end(arguments);
 	return text;
 }
@@ -262,9 +261,7 @@ grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size)
 		return pointer;
 	if (more < wanted)
 		more = wanted < 4 ? 4 : wanted;
-	if (more > SIZE_MAX / size)
-		die("out of memory");
-	pointer = need(realloc(pointer, more * size));
+	pointer = need(reallocarray(pointer, more, size));
 	*capacity = more;
 	return pointer;
 }
@@ -279,9 +276,7 @@ grow(void *pointer, size_t *capacity, size_t wanted, size_t size)
 	while (more < wanted)
 		if (__builtin_mul_overflow(more, (size_t)2, &more))
 			die("out of memory");
-	if (more > SIZE_MAX / size)
-		die("out of memory");
-	pointer = need(realloc(pointer, more * size));
+	pointer = need(reallocarray(pointer, more, size));
 	*capacity = more;
 	return pointer;
 }

@@ -334,7 +334,7 @@ flush_lines(void *out)
 static void
 dump_file(struct dump *dump, const char *file)
 {
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct message message;
 	int got;
 
@@ -346,7 +346,6 @@ dump_file(struct dump *dump, const char *file)
 		dump->threads[i] = (struct thread){ 0 };
 	if (reader_is_raw(dump->in))
 		look_ahead(dump);
-	progress_begin(&progress);
 	while ((got = reader_next(dump->in, &message)) > 0 &&
 	    reader_error(dump->in, NULL) == NULL) {
 		print_message(dump, &message);
