@@ -55,7 +55,7 @@ block(struct engine *e, uint32_t id)
 }
 
 /* Spends time on the CPU. */
-static bool
+static inline bool
 spend(struct engine *e, uint32_t id, double ns)
 {
 	struct runner *r = &e->runners[id];

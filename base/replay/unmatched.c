@@ -55,7 +55,7 @@ take(struct engine *e, uint32_t location, uint64_t seq)
 {
 	struct early_post post = { .seq = seq, .location = location, .flight = NONE }, *found;
 
-	if (e->early->count == 0 || (found = early_posts_find(e->early, &post)) == NULL)
+	if ((found = early_posts_find(e->early, &post)) == NULL)
 		return post;
 	post = *found;
 	early_posts_remove(e->early, found);
@@ -65,16 +65,16 @@ take(struct engine *e, uint32_t location, uint64_t seq)
 uint32_t
 early_take(struct engine *e, uint32_t location, uint64_t seq)
 {
-	return take(e, location, seq).flight;
+	return e->early->count == 0 ? NONE : take(e, location, seq).flight;
 }
 
 void
 early_over(struct engine *e, uint32_t location, uint64_t seq, bool freed)
 {
-	const struct early_post post = take(e, location, seq);
+	struct early_post post;
 	double at_ns;
 
-	if (post.flight == NONE)
+	if (e->early->count == 0 || (post = take(e, location, seq)).flight == NONE)
 		return;
 	at_ns = e->flights[post.flight].posted_ns;
 	flight_unref(e, post.flight);
