@@ -286,7 +286,7 @@ struct imbalance {
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: from samples; NULL: none */
-	struct counted_table *counted;	/* counted.c: from samples with counters; NULL: none */
+	struct counted_table *counted;	/* counters.c: from samples with counters; NULL: none */
 	struct hybrid_time **hybrid;	/* hybrid.c: by index, then rank; some are NULL */
 	size_t hybrid_count;		/* 0: no switches */
 	struct run_counts counts;
