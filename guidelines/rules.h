@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between mending (mend.c), its mpiruns (launch.c) and the rules file (rules.c). */
+/* Interface between mending with its rules file (mend.c) and its mpiruns (launch.c). */
 #ifndef RULES_H
 #define RULES_H
 
