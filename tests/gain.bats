@@ -256,3 +256,25 @@ ring() {
 	# Half of its 9 ms.
 	[ "$(jq -c '[.gain_by_function[] | select(.function == "work") | .gain_s, .at_most_s | . + 0]' gain.json)" = '[0.0045,0.0045]' ]
 }
+
+# The way of rank 1 goes by all calls of rank 0, and only 10 ns faster; it begins with its start, or with a call of its own. No evaluation
+# of the whole graph is needed for one of many sites.
+@test "the gain of one of many call sites is limited by a way that goes by all of its calls" {
+	for early in '1 MPI_Init 0 10' $'1 MPI_Init 0 10\n1 MPI_Barrier 20 20 comm=2'; do
+		{
+			printf '%s\n' 'trace ranks=2' 'module module=0 path=/a'
+			for site in {1..40}; do
+				echo "site site=$site call=MPI_Barrier offset=$site module=0 function=f$site file=a.c line=$site"
+			done
+			echo '0 MPI_Init 0 10'
+			for site in {1..40}; do
+				echo "0 MPI_Barrier $((10 + 30 * site)) $((10 + 30 * site)) comm=2 site=$site"
+			done
+			printf '%s\n' '0 MPI_Send 1210 1210 comm=1 peer=1 tag=1 sent=8' '0 MPI_Finalize 1210 1220' "$early" \
+				'1 MPI_Recv 1200 1210 comm=1 peer=0 tag=1 received=8' '1 MPI_Finalize 1210 1220'
+		} | tests/pack | lp-graph 2>/dev/null >t.graph
+		lp-gain --gain=50 --all -F json t.graph >t.json
+		jq -e '[.gain_by_site[] | select(.site > 0) | [.gain_s, .at_most_s]] == [range(40) | [1e-8, 1.5e-8]]' t.json ||
+			{ jq -c .gain_by_site t.json; false; }
+	done
+}
