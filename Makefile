@@ -34,7 +34,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 ifdef SAN				# make clean && make SAN=1 test
 CFLAGS  += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # Tools do not free memory at exit, and report themselves when there is none.
-export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
+export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1:verify_asan_link_order=0
 endif
 
 # Streams are little-endian, and numbers in memory have 64 bits. Without a compiler there is no answer.

@@ -144,8 +144,8 @@ recorded() {
 	# A folder of its own for each, several at once: n of all, and one more than there are.
 	fails() {
 		status=0
-		SEEN=$PWD/seen.$1 FAIL=$1 LD_PRELOAD=$BATS_FILE_TMPDIR/no_memory.so lp-record --stack 3 \
-			-o run.$1 -- "$BATS_FILE_TMPDIR/faults" tables >out.$1 2>err.$1 || status=$?
+		SEEN=$PWD/seen.$1 FAIL=$1 lp-record --stack 3 -o run.$1 -- bash -c 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"' \
+			"$BATS_FILE_TMPDIR/no_memory.so" "$BATS_FILE_TMPDIR/faults" tables >out.$1 2>err.$1 || status=$?
 		[ "$(cat out.$1)" = "tables: fine" ]
 		[ "$status" -eq 0 ] || grep -q 'no rank was recorded' err.$1
 	}
