@@ -24,19 +24,12 @@ HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("o
 #undef FREE
 #undef MAKE_FREE
 
-void
-channels_begin_all(struct graph *graph)
-{
-	graph->channels = zalloc(1, sizeof *graph->channels);
-	channels_begin(graph->channels, 1024);
-}
-
 static struct channel *
 channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
 {
 	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
 
-	return channels_add(graph->channels, &key);
+	return channels_add(&graph->channels, &key);
 }
 
 /*
@@ -170,15 +163,15 @@ count_left(struct graph *graph, struct channel *channel)
 	}
 }
 
-ORDER(by_channel, struct channel, MOST(used) BY(source) BY(target) BY(tag)
+ORDER(by_channel, struct channel, BY(source) BY(target) BY(tag)
     COMPARED((int32_t)a->comm, (int32_t)b->comm))
 
 void
 channels_end(struct graph *graph)
 {
-	struct channels *channels = graph->channels;
+	struct channel *all = channels_sorted(graph->channels, by_channel);
 
-	SORT(channels->slots, channels->size, by_channel);
-	for (size_t i = 0; i < channels->size && channels->slots[i].used; i++)
-		count_left(graph, &channels->slots[i]);
+	for (size_t i = 0; i < channels_count(graph->channels); i++)
+		count_left(graph, &all[i]);
+	free(all);
 }

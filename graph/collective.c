@@ -60,13 +60,6 @@ told_comm(uint32_t comm)
 	return comm < INIT_COMM ? comm : comm < INIT_COMM + 2 ? 1 : (comm - INIT_COMM) / 2;
 }
 
-void
-collective_begin(struct graph *graph)
-{
-	graph->instances = zalloc(1, sizeof *graph->instances);
-	instances_begin(graph->instances, 1024);
-}
-
 /* 0 if the communicator is unknown. */
 static uint32_t
 member_count(const struct graph *graph, uint32_t comm)
@@ -260,7 +253,7 @@ check_call(struct graph *graph, struct instance *instance, const struct parcel *
 void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
-	struct instance *instance = instances_add(graph->instances,
+	struct instance *instance = instances_add(&graph->instances,
 	    &(struct instance){ .comm = p->comm, .order = p->order, .index = p->index,
 	    .last_enter_ns = INT64_MIN, .first_leave_ns = INT64_MAX });
 
@@ -342,17 +335,15 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
 }
 
-/* Free slots come last. */
 ORDER(by_key, struct instance, BY(comm) BY(order) BY(index))
 
 void
 collective_end(struct graph *graph)
 {
-	struct instances *open = graph->instances;
+	struct instance *open = instances_sorted(graph->instances, by_key);
 
-	SORT(open->slots, open->size, by_key);
-	for (size_t i = 0; i < open->size && open->slots[i].comm != NONE; i++) {
-		const struct instance *instance = &open->slots[i];
+	for (size_t i = 0; i < instances_count(graph->instances); i++) {
+		const struct instance *instance = &open[i];
 		const struct operation *op = &graph->operations[instance->operations[0]];
 
 		graph->counts.unmatched_collectives++;
@@ -360,4 +351,5 @@ collective_end(struct graph *graph)
 		    "%s was called by %u of %u ranks of communicator %u", call_name(instance->call),
 		    instance->arrived, instance->size, told_comm(instance->comm));
 	}
+	free(open);
 }

@@ -29,13 +29,6 @@ struct epoch {
 	(a)->origin == (b)->origin && (a)->target == (b)->target)
 HASH_TABLE_BY(epochs, struct epoch, HASH, SAME, origin, -1)
 
-void
-epoch_begin(struct graph *graph)
-{
-	graph->epochs = zalloc(1, sizeof *graph->epochs);
-	epochs_begin(graph->epochs, 64);
-}
-
 static void
 resolve(struct graph *graph, struct epoch *e)
 {
@@ -73,7 +66,7 @@ epoch_arrived(struct graph *graph, const struct parcel *p)
 {
 	const struct epoch key = { .win = p->comm, .index = p->index, .origin = p->source,
 	    .target = p->target, .operations = { NONE, NONE, NONE, NONE } };
-	struct epoch *e = epochs_add(graph->epochs, &key);
+	struct epoch *e = epochs_add(&graph->epochs, &key);
 
 	if (e->operations[p->end] != NONE)
 		return;
@@ -127,18 +120,19 @@ epoch_close(struct graph *graph, const struct graph_row *row, enum call_class cl
 	request_close(graph, found);
 }
 
+ORDER(by_pair, struct epoch, BY(win) BY(origin) BY(target) BY(index))
+
 void
 epoch_end(struct graph *graph)
 {
-	const struct epochs *all = graph->epochs;
+	struct epoch *open = epochs_sorted(graph->epochs, by_pair);
 
-	for (const struct epoch *e = all->slots; e < all->slots + all->size; e++) {
-		if (e->origin < 0)
-			continue;
+	for (const struct epoch *e = open; e < open + epochs_count(graph->epochs); e++) {
 		graph->counts.unmatched_sends++;
 		tell(graph, -1, 0, "window %u: an epoch of rank %d at rank %d has no %s", e->win,
 		    (int)e->origin, (int)e->target, e->operations[POSTED_BY] == NONE ?
 		    "MPI_Win_post" : e->operations[STARTED_BY] == NONE ? "MPI_Win_start" :
 		    e->operations[COMPLETED_BY] == NONE ? "MPI_Win_complete" : "MPI_Win_wait");
 	}
+	free(open);
 }

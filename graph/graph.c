@@ -91,13 +91,8 @@ void
 graph_begin(struct graph *graph, uint32_t shards)
 {
 	graph->free_operation = NONE;
-	request_begin(graph);
-	channels_begin_all(graph);
-	epoch_begin(graph);
 	locks_begin(graph);
-	handovers_begin(graph);
 	holds_begin(graph);
-	collective_begin(graph);
 	edges_begin(graph);
 	index_begin(&graph->index, shards);
 }

@@ -268,7 +268,6 @@ struct request {
 	uint32_t comm;		/* of a send; the MPI window of an epoch */
 	int32_t peer;		/* the other rank there */
 };
-void request_begin(struct graph *graph);
 struct request *request_find(const struct graph *graph, uint32_t location, uint64_t seq);
 void request_open(struct graph *graph, const struct graph_row *row, struct request request);
 void request_close(struct graph *graph, struct request *request);
@@ -301,7 +300,6 @@ void match_end(struct graph *graph);
  * the order of their sends, by receives in the order of their posts. So a channel is two queues
  * whose heads match. Ranks are of the world.
  */
-void channels_begin_all(struct graph *graph);
 /* A send that has arrived, or a receive of RANK: appended to its channel, which is matched. */
 void channel_send(struct graph *graph, const struct parcel *parcel);
 void channel_receive(struct graph *graph, int32_t rank, uint32_t receive);
@@ -310,7 +308,6 @@ void channel_again(struct graph *graph, int32_t rank, uint32_t receive);
 void channels_end(struct graph *graph);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
-void collective_begin(struct graph *graph);
 void collective_init(struct graph *graph, const struct graph_row *row);
 void collective_member(struct graph *graph, const struct graph_row *row);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
@@ -321,7 +318,6 @@ void collective_end(struct graph *graph);
 void crossing_mark(struct crossings *crossings, uint32_t from, uint32_t to);
 
 /* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
-void epoch_begin(struct graph *graph);
 void epoch_open(struct graph *graph, const struct graph_row *row, enum call_class class);
 void epoch_close(struct graph *graph, const struct graph_row *row, enum call_class class);
 void epoch_arrived(struct graph *graph, const struct parcel *parcel);
@@ -377,7 +373,6 @@ bool overdue_look(struct overdue *overdue, const struct team *team,
 bool overdue_pass(struct graph *graph, uint64_t *seqs);
 
 /* handovers.c: a wait for another thread and what ended it, two rows with the same tag. */
-void handovers_begin(struct graph *graph);
 void handover_row(struct graph *graph, const struct graph_row *row);
 
 /* edges.c: the output. */

@@ -203,35 +203,27 @@ struct open_handover {
 HASH_TABLE_OF(open_handovers, struct open_handover, tag, rank, tag, NO_TAG)
 
 void
-handovers_begin(struct graph *graph)
-{
-	graph->handovers = zalloc(1, sizeof *graph->handovers);
-	open_handovers_begin(graph->handovers, 64);
-}
-
-void
 handover_row(struct graph *graph, const struct graph_row *row)
 {
-	struct open_handovers *open = graph->handovers;
 	struct open_handover key = { row->tag, row->rank, NONE, row->call }, *other;
 	const bool waits = row->call == call_thread_wait;
 	uint32_t operation;
 
 	if (row->tag == NO_TAG)
 		return;
-	other = open_handovers_find(open, &key);
+	other = open_handovers_find(graph->handovers, &key);
 	if (other != NULL && other->call == key.call)
 		return;
 	operation = operation_new(graph, row);
 	operation_list(graph, operation);
 	if (other == NULL) {
 		key.operation = operation;
-		open_handovers_add(open, &key);
+		open_handovers_add(&graph->handovers, &key);
 		return;
 	}
 	edge_add(graph, EDGE_LOCK, waits ? other->operation : operation,
 	    waits ? operation : other->operation);
 	operation_free(graph, other->operation);
 	operation_free(graph, operation);
-	open_handovers_remove(open, other);
+	open_handovers_remove(graph->handovers, other);
 }

@@ -22,7 +22,7 @@ struct finding {
 	struct handovers *all;
 	const struct definitions *known;
 	struct thread_waits waits;
-	struct waiting_sites sites;
+	struct waiting_sites *sites;
 	uint32_t defined;		/* the number of the next site */
 	struct writer *out;
 	int64_t begin_ns;		/* its first thread left its first call */
@@ -221,10 +221,9 @@ handovers_find(struct handovers *h, struct graph *graph)
 	if (!h->looks || h->held.oldest == NULL || !h->lanes->watched)
 		return;
 	write_names(graph);
-	waiting_sites_begin(&f.sites, 64);
 	for (uint32_t rank = 0; rank < (uint32_t)graph->known.ranks; rank++)
 		if (h->next[rank] != NONE)
 			find_in_process(&f, rank);
-	free(f.sites.slots);
+	free(f.sites);
 	h->looks = false;
 }

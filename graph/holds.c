@@ -77,16 +77,14 @@ HASH_TABLE_OF(origins, struct origin, win, location, location, NONE)
 struct holds {
 	struct held_call *calls;
 	size_t count, capacity;
-	struct send_habits habits;
-	struct origins origins;
+	struct send_habits *habits;
+	struct origins *origins;
 };
 
 void
 holds_begin(struct graph *graph)
 {
 	graph->holds = zalloc(1, sizeof *graph->holds);
-	send_habits_begin(&graph->holds->habits, 64);
-	origins_begin(&graph->holds->origins, 64);
 }
 
 /* Which thread of a rank moves its messages is not known. */

@@ -60,7 +60,7 @@ struct lock_stretch {
 };
 
 struct locks {
-	struct held_locks held;
+	struct held_locks *held;
 	struct lock_stretch *stretches;		/* the first one is behind DECIDED candidates */
 	size_t count, capacity;
 	uint32_t decided;
@@ -70,7 +70,6 @@ void
 locks_begin(struct graph *graph)
 {
 	graph->locks = zalloc(1, sizeof *graph->locks);
-	held_locks_begin(&graph->locks->held, 64);
 }
 
 /* ---- the calls, at the origin and then at the target ---- */
@@ -89,20 +88,20 @@ void
 lock_row(struct graph *graph, const struct graph_row *row)
 {
 	const enum one_sided_kind kind = call_one_sided(row->call);
-	struct held_locks *held = &graph->locks->held;
+	struct held_locks **held = &graph->locks->held;
 	struct lock key = { .win = row->comm, .origin = row->rank, .target = row->peer < 0 ? -1 :
 	    world_rank(&graph->known, row->comm, row->rank, row->peer),
 	    .locked_ns = row->calls->leave_ns[row->i], .shared = row->tag != EXCLUSIVE };
 	struct lock *lock;
 
-	if (key.target < 0 || (kind != LOCKS && held->count == 0))
+	if (key.target < 0 || (kind != LOCKS && held_locks_count(*held) == 0))
 		return;
 	if (kind == LOCKS) {
 		*held_locks_add(held, &key) = key;
 		post(graph, row, &key, LOCK_WAITS);
 		return;
 	}
-	if ((lock = held_locks_find(held, &key)) == NULL)
+	if ((lock = held_locks_find(*held, &key)) == NULL)
 		return;
 	if ((kind == FLUSHES || kind == UNLOCKS) && lock->used && !lock->had) {
 		lock->had = true;
@@ -111,7 +110,7 @@ lock_row(struct graph *graph, const struct graph_row *row)
 	lock->used |= kind == ACCESSES;
 	if (kind == UNLOCKS) {
 		post(graph, row, lock, UNLOCK_ENDS);
-		held_locks_remove(held, lock);
+		held_locks_remove(*held, lock);
 	}
 }
 

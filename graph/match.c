@@ -28,17 +28,6 @@ struct counter {
 	(a)->kind == (b)->kind)
 HASH_TABLE_BY(counters, struct counter, HASH, SAME, comm, NONE)
 
-void
-request_begin(struct graph *graph)
-{
-	graph->requests = zalloc(1, sizeof *graph->requests);
-	requests_begin(graph->requests, 1024);
-	graph->early = zalloc(1, sizeof *graph->early);
-	requests_begin(graph->early, 16);
-	graph->counters = zalloc(1, sizeof *graph->counters);
-	counters_begin(graph->counters, 1024);
-}
-
 struct request *
 request_find(const struct graph *graph, uint32_t location, uint64_t seq)
 {
@@ -52,7 +41,7 @@ request_open(struct graph *graph, const struct graph_row *row, struct request re
 {
 	request.seq = row->seq;
 	request.location = row->location;
-	requests_add(graph->requests, &request);
+	requests_add(&graph->requests, &request);
 }
 
 void
@@ -90,7 +79,7 @@ count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t ra
 {
 	const struct counter first = { kind, comm, rank, peer, 0 };
 
-	return counters_add(graph->counters, &first)->count++;
+	return counters_add(&graph->counters, &first)->count++;
 }
 
 /* ---- sends and receives ----------------------------------------------------------------- */
@@ -312,7 +301,7 @@ match_complete(struct graph *graph, const struct graph_row *row)
 
 		operation_list(graph, early);
 		graph->any_early = true;
-		requests_add(graph->early, &(struct request){ .seq = row->start,
+		requests_add(&graph->early, &(struct request){ .seq = row->start,
 		    .location = row->starter, .operation = early });
 	}	/* otherwise of a send, a collective or a start missing in the trace */
 }

@@ -125,7 +125,7 @@ habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
 
 	for (unsigned k = 0; k < run->thing_count; k++)
 		key.things += mix(run->things[k].call, run->things[k].site);
-	return habits_add(polls->habits, &key);
+	return habits_add(&polls->habits, &key);
 }
 
 /*
@@ -320,8 +320,6 @@ polls_take(struct polls *polls, struct graph *graph, const struct message *messa
 	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
 		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
 		polls->kinds = zalloc(UINT16_MAX + 1, sizeof *polls->kinds);
-		polls->habits = zalloc(1, sizeof *polls->habits);
-		habits_begin(polls->habits, 64);
 	}
 	if (polls->as_waits && is_kind(message, "sampled"))
 		note_samples(polls, graph, message);

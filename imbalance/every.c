@@ -25,10 +25,8 @@ window_of(struct every *e, size_t number)
 	while (e->first + e->count <= number)
 		APPEND(e->windows, e->count, e->capacity);
 	w = &e->windows[number - e->first];
-	if (w->shares == NULL) {
+	if (w->shares == NULL)
 		w->shares = zalloc((size_t)e->im->graph.known.ranks, sizeof *w->shares);
-		pairs_begin(&w->pairs, 16);
-	}
 	return w;
 }
 
@@ -141,7 +139,7 @@ tell_windows(struct every *e, int64_t until_ns)
 		tell_window(e, w, from_ns, to_ns);
 		e->told_ns = larger(e->told_ns, to_ns);
 		free(w->shares);
-		free(w->pairs.slots);
+		free(w->pairs);
 	}
 	if (told == 0)
 		return;

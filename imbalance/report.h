@@ -3,6 +3,7 @@
 #define REPORT_H
 
 #include "../base/imbalance/imbalance.h"
+#define HASH_LEAST_SIZE 16		/* there may be many windows */
 #include "../base/tool/hash_table.h"
 
 /* From a path stream of lp-critpath and the counted times; FILE must be of the same run. */
@@ -47,7 +48,7 @@ HASH_TABLE_BY(pairs, struct pair, PAIR_HASH, PAIR_SAME, rank, -1)
 struct window_sums {
 	struct share *shares;		/* by rank; NULL: not begun */
 	int64_t open_calls;
-	struct pairs pairs;
+	struct pairs *pairs;
 };
 
 /* The progress of a location's account. */

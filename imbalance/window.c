@@ -18,10 +18,9 @@ longest(const struct window_sums *w, bool late, struct pair *to)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < w->pairs.size; i++)
-		if (!pairs_is_free(&w->pairs.slots[i]) &&
-		    (w->pairs.slots[i].for_rank == -1) == late)
-			to[count++] = w->pairs.slots[i];
+	for (const struct pair *p = NULL; (p = pairs_next(w->pairs, p)) != NULL; )
+		if ((p->for_rank == -1) == late)
+			to[count++] = *p;
 	SORT(to, count, by_wait);
 	return count < TOLD ? count : TOLD;
 }
@@ -42,7 +41,7 @@ shown_of(const struct every *e, const struct window_sums *w, int64_t from_ns, in
 	const int32_t ranks = e->im->graph.known.ranks;
 	struct span *spans = zalloc((size_t)ranks, sizeof *spans);
 	struct shown shown = { .sums = w, .from_ns = from_ns, .to_ns = to_ns,
-	    .pairs = zalloc(w->pairs.count + 1, sizeof *shown.pairs) };
+	    .pairs = zalloc(pairs_count(w->pairs), sizeof *shown.pairs) };
 
 	for (int32_t r = 0; r < ranks; r++) {
 		const int64_t last_ns = e->ended ? e->accounts[r].until_ns : INT64_MAX;

@@ -127,7 +127,7 @@ see_leave(const struct visitor *visitor, uint32_t location, uint64_t event, int6
 	back = from->clock > to->clock;
 	took_ns = at_ns - node->latest_ns;
 	new = pair_of(from->clock, to->clock);
-	pair = pairs_add(latencies->pairs, &new);
+	pair = pairs_add(&latencies->pairs, &new);
 	pair->least_ns[back] = smaller(pair->least_ns[back], took_ns);
 	if (pair->low == pair->high || (since_ns = since_known_ns(input, pair, at_ns)) == 0)
 		return;
@@ -143,14 +143,11 @@ void
 latencies_find(struct latencies *latencies, struct input *input, bool tell)
 {
 	*latencies = (struct latencies){ .input = input, .least_ns = INT64_MAX };
-	latencies->pairs = zalloc(1, sizeof *latencies->pairs);
-	pairs_begin(latencies->pairs, 1024);
 	latencies->reversed = zalloc((size_t)input->rank_count, sizeof *latencies->reversed);
 	latencies->reversed_count += replay(input, &(struct visitor){ latencies, .tell = tell,
 	    .leave = see_leave });
-	for (size_t i = 0; i < latencies->pairs->size; i++) {
-		const struct pair *pair = &latencies->pairs->slots[i];
-		int64_t latency_ns = pair->low < 0 ? INT64_MIN : pair_latency_ns(pair);
+	for (const struct pair *p = NULL; (p = pairs_next(latencies->pairs, p)) != NULL; ) {
+		const int64_t latency_ns = pair_latency_ns(p);
 
 		if (latency_ns != INT64_MIN && latency_ns < latencies->least_ns)
 			latencies->least_ns = latency_ns;
@@ -162,7 +159,6 @@ latencies_find(struct latencies *latencies, struct input *input, bool tell)
 void
 latencies_free(struct latencies *latencies)
 {
-	free(latencies->pairs->slots);
 	free(latencies->pairs);
 	free(latencies->reversed);
 }
@@ -177,10 +173,8 @@ look_at_guessed(struct input *input, const struct world *world)
 	struct latencies latencies;
 
 	latencies_find(&latencies, input, false);
-	for (size_t i = 0; i < latencies.pairs->size; i++) {
-		const struct pair *p = &latencies.pairs->slots[i];
-		const int32_t low = p->low < 0 ? w : input->ranks[p->low].world;
-		const int32_t high = p->low < 0 ? w : input->ranks[p->high].world;
+	for (const struct pair *p = NULL; (p = pairs_next(latencies.pairs, p)) != NULL; ) {
+		const int32_t low = input->ranks[p->low].world, high = input->ranks[p->high].world;
 
 		if (low > w || high > w || (low == w) == (high == w))
 			continue;
@@ -277,7 +271,7 @@ correct_drift(struct input *input)
 	struct latencies latencies;
 	struct pair *pairs;
 	struct rate *rates;
-	size_t count = 0;
+	size_t count;
 
 	if (!lacks_drift(input))
 		return;
@@ -285,13 +279,13 @@ correct_drift(struct input *input)
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	pairs = latencies.pairs->slots;
-	for (size_t i = 0; i < latencies.pairs->size; i++)
-		if (pairs[i].low >= 0 && isfinite(WIDTH(&pairs[i])))
-			pairs[count++] = pairs[i];
-	SORT(pairs, count, by_width);
+	pairs = pairs_sorted(latencies.pairs, by_width);
+	count = pairs_count(latencies.pairs);
+	while (count > 0 && !isfinite(WIDTH(&pairs[count - 1])))
+		count--;
 	spread(pairs, count, rates);
 	apply_rates(input, rates);
+	free(pairs);
 	free(rates);
 	latencies_free(&latencies);
 	set_origin(input);

@@ -62,7 +62,7 @@ struct later {
 	struct input *input;
 	struct writer *out;
 	bool names, over;
-	struct ids ids;
+	struct ids *ids;
 	struct comm *comms;
 	size_t comm_count, comm_capacity;
 	size_t awaited;		/* for those before, steps do not wait any more */
@@ -70,8 +70,8 @@ struct later {
 	size_t known;		/* memberships of all ranks at the last look */
 	int64_t *held_ns;	/* by rank: since when one waits for the other side of a meeting */
 	uint32_t next_comm, next_site;
-	struct places places;
-	struct names region_names;
+	struct places *places;
+	struct names *region_names;
 	uint32_t region_count;
 	struct known_stack *stacks;
 	size_t stack_count, stack_capacity;
@@ -91,9 +91,6 @@ later_begin(struct input *input, struct writer *out, bool names)
 
 	*l = (struct later){ .input = input, .out = out, .names = names, .next_site = 1,
 	    .next_comm = first_comm(input) };
-	ids_begin(&l->ids, 64);
-	places_begin(&l->places, 64);
-	names_begin(&l->region_names, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
 	l->held_ns = zalloc((size_t)input->rank_count, sizeof *l->held_ns);
 	return l;
@@ -108,9 +105,9 @@ later_end(struct later *l)
 		free(l->comms[c].members);
 	for (size_t i = 0; i < l->stack_count; i++)
 		free(l->stacks[i].frames);
-	free(l->ids.slots);
-	free(l->places.slots);
-	free(l->region_names.slots);
+	free(l->ids);
+	free(l->places);
+	free(l->region_names);
 	free(l->comms);
 	free(l->looked);
 	free(l->held_ns);
@@ -231,7 +228,7 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 	    (of = find_membership(rank, number)) == NULL)
 		return;		/* it is written, or has no definition */
 	key = (struct id_slot){ .id = of->name };
-	comm = &l->comms[ids_find(&l->ids, &key)->comm];
+	comm = &l->comms[ids_find(l->ids, &key)->comm];
 	group = (struct group){ zalloc(comm->count, sizeof *group.shares), comm->count };
 	SORT(comm->members, comm->count, by_member);
 	for (size_t i = 0; i < comm->count; i++) {

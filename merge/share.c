@@ -55,7 +55,7 @@ see(const char *file)
 static void
 keep_own(struct input *input, const struct team *team, const struct seen *own)
 {
-	struct files first = { 0 };
+	struct files *first = NULL;
 	const uint64_t count = input->file_count;
 	size_t all, before, kept = 0;
 	struct seen *seen = team_share(team, own, input->file_count, sizeof *own, &all);
@@ -64,17 +64,16 @@ keep_own(struct input *input, const struct team *team, const struct seen *own)
 	before = 0;
 	for (int member = 0; member < team->rank; member++)
 		before += counts[member];
-	files_begin(&first, 1024);
 	for (size_t i = 0; i < all; i++) {
 		seen[i].place = i;
-		if (files_find(&first, &seen[i]) == NULL)
+		if (files_find(first, &seen[i]) == NULL)
 			*files_add(&first, &seen[i]) = seen[i];
 	}
 	for (size_t i = 0; i < input->file_count; i++)
-		if (files_find(&first, &own[i])->place == before + i)
+		if (files_find(first, &own[i])->place == before + i)
 			input->files[kept++] = input->files[i];
 	input->file_count = kept;
-	free(first.slots);
+	free(first);
 	free(counts);
 	free(seen);
 }

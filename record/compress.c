@@ -44,7 +44,7 @@ HASH_TABLE_OF_TEXT(known_paths, struct known, path)
 static struct {
 	struct trace *open;	/* waiting, the oldest first */
 	size_t count, capacity;
-	struct known_paths known;	/* of all traces */
+	struct known_paths *known;	/* of all traces */
 	int failed_count;
 	time_t looked_s;	/* when the folder was last looked through */
 } traces;
@@ -211,7 +211,6 @@ work(const char *folder, int run)
 	const long online = sysconf(_SC_NPROCESSORS_ONLN), cores = online < 1 ? 1 : online;
 	struct pollfd end = { .fd = run, .events = POLLIN };
 
-	known_paths_begin(&traces.known, 64);
 	job.cores = job.rank != NULL ? 1 : cores;
 	while (!job.ended) {
 		if (poll(&end, 1, LOOK_MS) > 0) {
@@ -231,7 +230,7 @@ work(const char *folder, int run)
 		traces.failed_count += may_be_taken(&traces.open[i]);
 	if (traces.failed_count > 0)
 		note("%d of %zu traces could not be compressed and stay as they were",
-		    traces.failed_count, traces.known.count);
+		    traces.failed_count, known_paths_count(traces.known));
 	_exit(DONE);
 }
 

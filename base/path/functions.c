@@ -26,11 +26,7 @@ functions_add_place(struct functions *f, const struct sampled *more)
 
 	if (more->site == UINT32_MAX)	/* of a damaged stream */
 		return;
-	if (f->places == NULL) {
-		f->places = zalloc(1, sizeof *f->places);
-		place_table_begin(f->places, 1024);
-	}
-	place = place_table_add(f->places, &new);
+	place = place_table_add(&f->places, &new);
 	place->all += more->all;
 	place->samples += more->samples;
 	place->blocked_ns += more->blocked_ns;
@@ -278,9 +274,7 @@ functions_begin_window(struct functions *f)
 	memset(sums->path_ns, 0, sizeof sums->path_ns);
 	sums->core = (struct core_time){ 0 };
 	sums->threads_ns = sums->alone_ns = 0;
-	for (size_t i = 0; f->places != NULL && i < f->places->size; i++) {
-		struct sampled *place = &f->places->slots[i];
-
+	for (struct sampled *place = NULL; (place = place_table_next(f->places, place)) != NULL; ) {
 		place->samples = 0;
 		place->blocked_ns = place->before_ns = place->awaited_ns = place->counted_ns = 0;
 		place->counts = (struct sample_counts){ { 0 } };
@@ -292,17 +286,8 @@ ORDER(by_site, struct sampled, BY(site) BY(callers) BY(rank) BY(worker))
 struct sampled *
 functions_places(const struct functions *f, size_t *count)
 {
-	struct sampled *places;
-
-	*count = 0;
-	if (f->places == NULL)
-		return NULL;
-	places = zalloc(f->places->count + 1, sizeof *places);
-	for (size_t i = 0; i < f->places->size; i++)
-		if (!FREE(&f->places->slots[i]))
-			places[(*count)++] = f->places->slots[i];
-	qsort(places, *count, sizeof *places, by_site);
-	return places;
+	*count = place_table_count(f->places);
+	return place_table_sorted(f->places, by_site);
 }
 
 struct on_path
@@ -310,11 +295,10 @@ functions_on_path(const struct functions *f)
 {
 	struct on_path path = { .compute_ns = f->sums.path_ns[COMPUTE] };
 
-	for (size_t i = 0; f->places != NULL && i < f->places->size; i++)
-		if (!FREE(&f->places->slots[i])) {
-			path.samples += f->places->slots[i].samples;
-			path.awaited_ns += f->places->slots[i].awaited_ns;
-		}
+	for (const struct sampled *p = NULL; (p = place_table_next(f->places, p)) != NULL; ) {
+		path.samples += p->samples;
+		path.awaited_ns += p->awaited_ns;
+	}
 	path.drawn_ns = f->sums.switched ? f->sums.core.on_ns : path.compute_ns;
 	path.worth_ns = sample_worth(f->sums.period_ns, path.samples, path.drawn_ns);
 	path.on_core_ns = on_path_ns(&path, path.samples);

@@ -385,7 +385,6 @@ double after_ns(const struct engine *engine, uint32_t runner);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 
 /* scheduled.c: collectives as messages. */
-void moves_begin(struct engine *engine);
 void moves_enter(struct engine *engine, uint32_t runner);
 /* A step of a move, and its cost on the CPU; false: the runner sleeps. */
 bool move_step(struct engine *engine, uint32_t runner, double *ns);
@@ -398,7 +397,6 @@ bool move_step(struct engine *engine, uint32_t runner, double *ns);
  */
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);
 void lost_post(struct engine *engine, uint32_t rank, const struct replay_row *row, double at_ns);
-void early_begin(struct engine *engine);
 void early_post(struct engine *engine, uint32_t runner);
 uint32_t early_take(struct engine *engine, uint32_t location, uint64_t seq);
 void early_over(struct engine *engine, uint32_t location, uint64_t seq, bool freed);

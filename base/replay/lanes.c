@@ -68,8 +68,6 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->lanes = zalloc(n, sizeof *e->lanes);
 	e->runners = zalloc(n, sizeof *e->runners);
 	e->node_of = zalloc(n, sizeof *e->node_of);
-	e->made = zalloc(1, sizeof *e->made);
-	made_requests_begin(e->made, 64);
 	e->patterns = zalloc(UINT16_MAX + 1, sizeof *e->patterns);
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
@@ -82,8 +80,6 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->starving = n;
 	events_begin(&e->events);
 	transfer_begin(e);
-	moves_begin(e);
-	early_begin(e);
 }
 
 static void
@@ -164,7 +160,7 @@ note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op,
 	struct made key = { .seq = seq, .location = location }, *made;
 
 	if (class == CLASS_SEND_INIT || class == CLASS_RECV_INIT) {
-		made_requests_add(e->made, &(struct made){ seq, 0, location, row->call });
+		made_requests_add(&e->made, &(struct made){ seq, 0, location, row->call });
 		return;
 	}
 	follow_request(row, &key.location, &key.seq);

@@ -20,13 +20,6 @@ struct letter { uint32_t instance, source, target, number, flight, done; };	/* d
 HASH_TABLE_BY(letters, struct letter, LETTER_HASH, LETTER_SAME, flight, NONE)
 
 void
-moves_begin(struct engine *e)
-{
-	e->letters = zalloc(1, sizeof *e->letters);
-	letters_begin(e->letters, 64);
-}
-
-void
 moves_enter(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
@@ -61,7 +54,7 @@ letter_of(struct engine *e, const struct runner *r)
 	if (e->explains)	/* of no row */
 		e->trails[key.flight] = (struct trail){ .bytes = bytes, .send_seq = UINT64_MAX,
 		    .receive_seq = UINT64_MAX };
-	return letters_add(e->letters, &key);
+	return letters_add(&e->letters, &key);
 }
 
 /* Finds the runner's next move; false: there is none. */

@@ -26,13 +26,6 @@ struct early_post {		/* by row */
 HASH_TABLE_OF(early_posts, struct early_post, location, seq, location, NONE)
 
 void
-early_begin(struct engine *e)
-{
-	e->early = zalloc(1, sizeof *e->early);
-	early_posts_begin(e->early, 64);
-}
-
-void
 early_post(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
@@ -42,7 +35,7 @@ early_post(struct engine *e, uint32_t id)
 	e->flights[f].references = 2;		/* its row, and its place here */
 	if (e->explains)
 		e->trails[f].send_seq = UINT64_MAX;	/* no row's */
-	early_posts_add(e->early, &(struct early_post){ r->part, id, f, *r->row });
+	early_posts_add(&e->early, &(struct early_post){ r->part, id, f, *r->row });
 	r->op->link = f;
 	post(e, id, f);
 	if (e->marks != NULL)	/* it may be a rendezvous message's */
@@ -65,7 +58,7 @@ take(struct engine *e, uint32_t location, uint64_t seq)
 uint32_t
 early_take(struct engine *e, uint32_t location, uint64_t seq)
 {
-	return e->early->count == 0 ? NONE : take(e, location, seq).flight;
+	return early_posts_count(e->early) == 0 ? NONE : take(e, location, seq).flight;
 }
 
 void
@@ -74,7 +67,8 @@ early_over(struct engine *e, uint32_t location, uint64_t seq, bool freed)
 	struct early_post post;
 	double at_ns;
 
-	if (e->early->count == 0 || (post = take(e, location, seq)).flight == NONE)
+	if (early_posts_count(e->early) == 0 ||
+	    (post = take(e, location, seq)).flight == NONE)
 		return;
 	at_ns = e->flights[post.flight].posted_ns;
 	flight_unref(e, post.flight);

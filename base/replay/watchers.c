@@ -37,8 +37,6 @@ marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, s
 	m->watcher_count = count;
 	m->scratch = e->locations;
 	m->times = e->locations + 1;	/* a stored number 0 means none */
-	m->payer_table = zalloc(1, sizeof *m->payer_table);
-	payers_begin(m->payer_table, 1024);
 	APPEND(m->payers, m->payer_count, m->payer_capacity);	/* NO_PAYER */
 	e->marks = m;
 }
@@ -164,7 +162,7 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 			key.payer.target = e->node_of[e->flights[op->link].target];
 		}
 	}
-	slot = payers_add(m->payer_table, &key);
+	slot = payers_add(&m->payer_table, &key);
 	if (slot->number == 0) {
 		slot->number = (uint32_t)m->payer_count;
 		*APPEND(m->payers, m->payer_count, m->payer_capacity) = key.payer;

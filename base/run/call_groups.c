@@ -30,8 +30,8 @@ struct indexed { struct call_place place; uint32_t group, index; };
 HASH_TABLE_OF(place_index, struct indexed, place.site, place.call, group, UINT32_MAX)
 
 struct scan {
-	struct place_table places;
-	struct place_index index;	/* of rank 0 */
+	struct place_table *places;
+	struct place_index *index;	/* of rank 0 */
 	struct clocks *clocks;		/* by group of rank 0 */
 };
 
@@ -197,7 +197,7 @@ static struct clocks *
 find_place(struct scan *scan, const struct step_call *call, uint32_t *index)
 {
 	const uint64_t number = call->number + 1;
-	const struct indexed *found = place_index_find(&scan->index,
+	const struct indexed *found = place_index_find(scan->index,
 	    &(struct indexed){ .place = call->place });
 	struct clocks *clocks = found != NULL ? &scan->clocks[found->group] : NULL;
 	bool burst;
@@ -282,7 +282,6 @@ judge_places(struct scan *scan, const char *file, struct groups *groups)
 	bool lack = false;
 
 	scan->clocks = zalloc(groups->count, sizeof *scan->clocks);
-	place_index_begin(&scan->index, 64);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		struct group *g = &groups->at[i];
 		struct clocks *clocks = &scan->clocks[i];
@@ -310,7 +309,7 @@ judge_places(struct scan *scan, const char *file, struct groups *groups)
 		SORT(groups->at[i].places, groups->at[i].count, by_first);
 	}
 	free(scan->clocks);
-	free(scan->index.slots);
+	free(scan->index);
 }
 
 struct call_groups
@@ -320,15 +319,12 @@ call_groups_find(const char *file)
 	struct definitions known;
 	struct call_groups groups;
 	struct repeated *places;
-	size_t count = 0;
+	size_t count;
 
-	place_table_begin(&scan.places, 1024);
 	known = step_calls_read(file, INT32_MAX, add_call, &scan);
-	places = scan.places.slots;
-	for (size_t i = 0; i < scan.places.size; i++)
-		if (places[i].rank >= 0)
-			places[count++] = places[i];
-	SORT(places, count, by_first);
+	count = place_table_count(scan.places);
+	places = place_table_sorted(scan.places, by_first);
+	free(scan.places);
 	find_bursts(places, count);
 	groups = (struct call_groups){ zalloc((size_t)known.ranks + 1, sizeof *groups.ranks),
 	    places, known.ranks, known.run_ns };

@@ -25,11 +25,7 @@ add_host(struct headline *h, char *name)
 {
 	struct host_slot slot = { name, h->host_count }, *found;
 
-	if (h->by_name == NULL) {
-		h->by_name = zalloc(1, sizeof *h->by_name);
-		host_table_begin(h->by_name, 16);
-	}
-	found = host_table_add(h->by_name, &slot);
+	found = host_table_add(&h->by_name, &slot);
 	if (found->host < h->host_count) {
 		free(name);
 	} else {

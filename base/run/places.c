@@ -18,12 +18,8 @@ places_add(struct places *places, const struct place *more)
 {
 	struct place place = *more, *sum;
 
-	if (places->table == NULL) {
-		places->table = zalloc(1, sizeof *places->table);
-		place_table_begin(places->table, 256);
-	}
 	place.ns = place.transfer_ns = place.polling_ns = 0;
-	sum = place_table_add(places->table, &place);
+	sum = place_table_add(&places->table, &place);
 	sum->ns += more->ns;
 	sum->transfer_ns += more->transfer_ns;
 	sum->polling_ns += more->polling_ns;
@@ -32,8 +28,7 @@ places_add(struct places *places, const struct place *more)
 int64_t
 places_ns(const struct places *places, const struct place *key)
 {
-	const struct place *found = places->table != NULL ? place_table_find(places->table, key) :
-	    NULL;
+	const struct place *found = place_table_find(places->table, key);
 
 	return found != NULL ? found->ns : 0;
 }
@@ -43,22 +38,13 @@ ORDER(by_time, struct place, MOST(ns) BY(rank) BY(site) BY(compute))
 struct place *
 places_sorted(const struct places *places, size_t *count)
 {
-	const struct place_table *table = places->table;
-	struct place *sorted = zalloc(table != NULL ? table->count : 0, sizeof *sorted);
-
-	*count = 0;
-	for (size_t i = 0; table != NULL && i < table->size; i++)
-		if (!place_table_is_free(&table->slots[i]))
-			sorted[(*count)++] = table->slots[i];
-	SORT(sorted, *count, by_time);
-	return sorted;
+	*count = place_table_count(places->table);
+	return place_table_sorted(places->table, by_time);
 }
 
 void
 places_free(struct places *places)
 {
-	if (places->table != NULL)
-		free(places->table->slots);
 	free(places->table);
 	places->table = NULL;
 }
@@ -78,12 +64,8 @@ first_of_name(struct same_sites *sites, const struct definitions *known, uint32_
 	if (*AT(sites->first, sites->capacity, site) != 0)
 		return sites->first[site] - 1;
 	name.text = site_text(known, site);
-	if (sites->names == NULL) {
-		sites->names = zalloc(1, sizeof *sites->names);
-		site_names_begin(sites->names, 256);
-	}
 	if (name.text[0] != '\0')
-		name = *site_names_add(sites->names, &name);
+		name = *site_names_add(&sites->names, &name);
 	sites->first[site] = 1 + name.site;
 	return name.site;
 }
@@ -91,8 +73,6 @@ first_of_name(struct same_sites *sites, const struct definitions *known, uint32_
 void
 same_sites_free(struct same_sites *sites)
 {
-	if (sites->names != NULL)
-		free(sites->names->slots);
 	free(sites->names);
 	free(sites->first);
 }

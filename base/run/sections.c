@@ -42,7 +42,7 @@ add_mark(struct sections *s, struct section_lane *lane, int64_t at_ns, uint64_t 
 static void
 see_place(struct sections *s, uint32_t section, struct call_place place)
 {
-	struct seen *seen = place_seen_add(s->seen, &(struct seen){ place, UINT32_MAX - 1 });
+	struct seen *seen = place_seen_add(&s->seen, &(struct seen){ place, UINT32_MAX - 1 });
 
 	if (seen->section == section || section == 0)
 		return;
@@ -357,12 +357,9 @@ begin(struct sections *s)
 	free(s->lanes);
 	s->lanes = NULL;
 	s->lane_count = 0;
-	if (s->seen != NULL)
-		free(s->seen->slots);
 	free(s->seen);
+	s->seen = NULL;
 	s->same = (struct same_sites){ NULL };
-	s->seen = zalloc(1, sizeof *s->seen);
-	place_seen_begin(s->seen, 64);
 }
 
 void

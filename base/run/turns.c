@@ -96,7 +96,7 @@ take_call(void *context, const struct step_call *call)
 
 /* Of places that may divide the loop. */
 static void
-read_turns(const char *file, const struct group **loop, int32_t ranks, struct slot_table *table)
+read_turns(const char *file, const struct group **loop, int32_t ranks, struct slot_table **table)
 {
 	for (int32_t r = 0; r < ranks; r++)
 		for (size_t i = 0; i < loop[r]->count; i++) {
@@ -108,10 +108,10 @@ read_turns(const char *file, const struct group **loop, int32_t ranks, struct sl
 				    zalloc(1, sizeof(struct called));
 		}
 	rewind_input(file);
-	step_calls_read(file, ranks, take_call, table);
-	for (size_t i = 0; i < table->size; i++)
-		if (table->slots[i].rank >= 0 && table->slots[i].called->count <= KEPT)
-			find_period(table->slots[i].called);
+	step_calls_read(file, ranks, take_call, *table);
+	for (const struct slot *s = NULL; (s = slot_table_next(*table, s)) != NULL; )
+		if (s->called->count <= KEPT)
+			find_period(s->called);
 }
 
 static double
@@ -192,7 +192,7 @@ turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t 
     struct turns *found)
 {
 	uint64_t steps = LEAST_STEPS - 1;
-	struct slot_table table = { NULL };
+	struct slot_table *table = NULL;
 	bool peers = false;
 
 	for (int32_t r = 0; r < ranks; r++)
@@ -200,21 +200,19 @@ turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t 
 			peers |= loop[r]->places[i].peers;
 	if (!peers)
 		return false;
-	slot_table_begin(&table, 64);
 	read_turns(file, loop, ranks, &table);
-	while ((steps = next_steps(&table, loop[0], steps)) > 0 && steps <= most) {
+	while ((steps = next_steps(table, loop[0], steps)) > 0 && steps <= most) {
 		int32_t r = 0;
 
 		do {
-			found[r] = dividing_turns(&table, loop[r], steps, r > 0 ?
+			found[r] = dividing_turns(table, loop[r], steps, r > 0 ?
 			    found[0].place->place : (struct call_place){ 0, 0 });
 		} while (found[r].place != NULL && ++r < ranks);
 		if (r == ranks)
 			break;
 	}
-	for (size_t i = 0; i < table.size; i++)
-		if (table.slots[i].rank >= 0)
-			free(table.slots[i].called);
-	free(table.slots);
+	for (const struct slot *s = NULL; (s = slot_table_next(table, s)) != NULL; )
+		free(s->called);
+	free(table);
 	return steps > 0 && steps <= most;
 }

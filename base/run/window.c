@@ -277,19 +277,15 @@ window_keep(struct window *window, uint32_t location, uint64_t seq)
 		memcpy(before, window_row(window, location, seq), window->row_bytes);
 		return;
 	}
-	if (window->kept == NULL) {
-		window->kept = zalloc(1, sizeof *window->kept);
-		kept_rows_begin(window->kept, 64);
-	}
 	add.row = need(malloc(window->row_bytes));
 	memcpy(add.row, window_row(window, location, seq), window->row_bytes);
-	kept_rows_add(window->kept, &add);
+	kept_rows_add(&window->kept, &add);
 }
 
 void *
 window_kept(const struct window *window, uint32_t location, uint64_t seq)
 {
-	const struct kept_row *found = window->kept == NULL ? NULL :
+	const struct kept_row *found =
 	    kept_rows_find(window->kept, &(struct kept_row){ .seq = seq, .location = location });
 
 	return found != NULL ? found->row : NULL;
@@ -298,7 +294,7 @@ window_kept(const struct window *window, uint32_t location, uint64_t seq)
 void
 window_forget_kept(struct window *window, uint32_t location, uint64_t seq)
 {
-	struct kept_row *found = window->kept == NULL ? NULL :
+	struct kept_row *found =
 	    kept_rows_find(window->kept, &(struct kept_row){ .seq = seq, .location = location });
 
 	if (found != NULL) {
@@ -310,10 +306,8 @@ window_forget_kept(struct window *window, uint32_t location, uint64_t seq)
 void
 window_forget_all_kept(struct window *window)
 {
-	for (size_t i = 0; window->kept != NULL && i < window->kept->size; i++)
-		free(window->kept->slots[i].row);
-	if (window->kept != NULL)
-		free(window->kept->slots);
+	for (const struct kept_row *k = NULL; (k = kept_rows_next(window->kept, k)) != NULL; )
+		free(k->row);
 	free(window->kept);
 	window->kept = NULL;
 }

@@ -4,17 +4,19 @@
  *
  *	HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY)
  *
- * defines struct name and the functions below. A slot holds key and value. HASH(slot *) is 64 bits,
- * with well mixed low bits; SAME(a, b) compares keys; FREE(slot *) is true for an empty slot, and
- * MAKE_FREE(slot *) makes one. A growing table keeps only slots with KEEP(slot *) true. NO_MEMORY
- * is a statement. If it returns, name_begin returns false and the table must not be used; name_add
- * returns NULL and leaves the table unchanged.
+ * defines struct name and the functions below. A table is a pointer to it: NULL is an empty one,
+ * and free() ends it. A slot holds key and value. HASH(slot *) is 64 bits, with well mixed low
+ * bits; SAME(a, b) compares keys; FREE(slot *) is true for an empty slot, and MAKE_FREE(slot *)
+ * makes one. A growing table keeps only slots with KEEP(slot *) true. NO_MEMORY is a statement. If
+ * it returns, name_add returns NULL and leaves the table unchanged.
  *
- *	name_begin(table, size)		an empty table; size is a power of two
  *	name_find(table, &key)		the slot, or NULL
- *	name_add(table, &slot)		the slot of that key, unchanged if there was one,
+ *	name_add(&table, &slot)		the slot of that key, unchanged if there was one,
  *					otherwise a copy of the given slot
  *	name_remove(table, found)	empties a slot; others may move
+ *	name_next(table, slot)		the taken slot behind SLOT; the first one behind NULL
+ *	name_count(table)		how many are taken
+ *	name_sorted(table, order)	a copy of these in that order: free() it
  *
  * A pointer to a slot is valid until the next name_add or name_remove. At most half of the slots
  * are taken, so that searches are short.
@@ -47,72 +49,88 @@ hash_of_text(const char *text)		/* NULL: as "" */
 	return hash;
 }
 
+#ifndef HASH_LEAST_SIZE
+#define HASH_LEAST_SIZE 1024		/* slots: a power of two, as all sizes */
+#endif
+
 #define HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY) \
-	struct name { slot *slots; size_t count, size; }; \
+	struct name { size_t count, mask; slot slots[]; }; \
 	\
-	static bool name##_begin(struct name *table, size_t size) \
+	static inline slot *name##_next(const struct name *table, const slot *before) \
 	{ \
-		*table = (struct name){ .slots = malloc(size * sizeof *table->slots) }; \
-		if (table->slots == NULL) { \
-			NO_MEMORY; \
-			return false; \
-		} \
-		table->size = size; \
-		for (size_t i = 0; i < size; i++) \
-			MAKE_FREE(&table->slots[i]); \
-		return true; \
+		size_t at = before != NULL ? (size_t)(before - table->slots) + 1 : 0; \
+		\
+		while (table != NULL && at <= table->mask && FREE(&table->slots[at])) \
+			at++; \
+		return table != NULL && at <= table->mask ? (slot *)&table->slots[at] : NULL; \
+	} \
+	\
+	static inline size_t name##_count(const struct name *table) \
+	{ \
+		return table != NULL ? table->count : 0; \
 	} \
 	\
 	/* The slot with the key, or the empty slot where it belongs. */ \
 	static inline slot *name##_at(const struct name *table, const slot *key) \
 	{ \
-		size_t at = HASH(key) & (table->size - 1); \
+		const size_t mask = table->mask; \
+		size_t at = HASH(key) & mask; \
+		slot *found = (slot *)&table->slots[at]; \
 		\
-		while (!FREE(&table->slots[at]) && !SAME(&table->slots[at], key)) \
-			at = (at + 1) & (table->size - 1); \
-		return &table->slots[at]; \
+		while (!FREE(found) && !SAME(found, key)) { \
+			at = (at + 1) & mask; \
+			found = (slot *)&table->slots[at]; \
+		} \
+		return found; \
 	} \
 	\
 	static inline slot *name##_find(const struct name *table, const slot *key) \
 	{ \
-		slot *found = name##_at(table, key); \
+		slot *found; \
 		\
+		if (table == NULL) \
+			return NULL; \
+		found = name##_at(table, key); \
 		return FREE(found) ? NULL : found; \
 	} \
 	\
-	static bool name##_grow(struct name *table) \
+	static bool name##_grow(struct name **table) \
 	{ \
-		struct name old = *table; \
-		size_t kept = 0, size = old.size; \
+		struct name *old = *table, *new; \
+		size_t kept = 0, size = old != NULL ? old->mask + 1 : HASH_LEAST_SIZE; \
 		\
-		for (size_t i = 0; i < old.size; i++) \
-			kept += !FREE(&old.slots[i]) && KEEP(&old.slots[i]); \
+		for (const slot *s = NULL; (s = name##_next(old, s)) != NULL; ) \
+			kept += KEEP(s); \
 		while (size < 4 * kept) \
 			size *= 2; \
-		if (!name##_begin(table, size)) { \
-			*table = old; \
+		if ((new = malloc(sizeof *new + size * sizeof *new->slots)) == NULL) { \
+			NO_MEMORY; \
 			return false; \
 		} \
-		for (size_t i = 0; i < old.size; i++) \
-			if (!FREE(&old.slots[i]) && KEEP(&old.slots[i])) \
-				*name##_at(table, &old.slots[i]) = old.slots[i]; \
-		table->count = kept; \
-		free(old.slots); \
+		new->count = kept; \
+		new->mask = size - 1; \
+		for (size_t i = 0; i < size; i++) \
+			MAKE_FREE(&new->slots[i]); \
+		for (const slot *s = NULL; (s = name##_next(old, s)) != NULL; ) \
+			if (KEEP(s)) \
+				*name##_at(new, s) = *s; \
+		free(old); \
+		*table = new; \
 		return true; \
 	} \
 	\
-	static inline slot *name##_add(struct name *table, const slot *add) \
+	static inline slot *name##_add(struct name **table, const slot *add) \
 	{ \
-		slot *at = name##_at(table, add); \
+		slot *at = *table != NULL ? name##_at(*table, add) : NULL; \
 		\
-		if (!FREE(at)) \
+		if (at != NULL && !FREE(at)) \
 			return at; \
-		if (2 * (table->count + 1) > table->size) { \
+		if (at == NULL || 2 * (*table)->count + 1 > (*table)->mask) { \
 			if (!name##_grow(table)) \
 				return NULL; \
-			at = name##_at(table, add); \
+			at = name##_at(*table, add); \
 		} \
-		table->count++; \
+		(*table)->count++; \
 		*at = *add; \
 		return at; \
 	} \
@@ -120,7 +138,7 @@ hash_of_text(const char *text)		/* NULL: as "" */
 	/* Later slots move up if they may, so that a search never meets a hole. */ \
 	static inline void name##_remove(struct name *table, slot *found) \
 	{ \
-		size_t mask = table->size - 1, hole = (size_t)(found - table->slots); \
+		size_t mask = table->mask, hole = (size_t)(found - table->slots); \
 		\
 		for (size_t i = (hole + 1) & mask; !FREE(&table->slots[i]); i = (i + 1) & mask) \
 			if (((i - HASH(&table->slots[i])) & mask) >= ((i - hole) & mask)) { \
@@ -129,6 +147,22 @@ hash_of_text(const char *text)		/* NULL: as "" */
 			} \
 		MAKE_FREE(&table->slots[hole]); \
 		table->count--; \
+	} \
+	\
+	static inline slot *name##_sorted(const struct name *table, \
+	    int (*order)(const void *, const void *)) \
+	{ \
+		const size_t count = name##_count(table); \
+		slot *sorted = malloc(count * sizeof *sorted + 1), *to = sorted; \
+		\
+		if (sorted == NULL) { \
+			NO_MEMORY; \
+			return NULL; \
+		} \
+		for (const slot *s = NULL; (s = name##_next(table, s)) != NULL; ) \
+			*to++ = *s; \
+		qsort(sorted, count, sizeof *sorted, order); \
+		return sorted; \
 	}
 
 #define HASH_KEEP_ALL(slot) 1

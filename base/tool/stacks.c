@@ -45,10 +45,10 @@ HASH_TABLE_BY(known_stacks, struct known_stack, hash_stack, SAME, number, 0)
 struct stacks {
 	struct text *out;
 	bool speedscope;
-	struct known_frames frame_table;
+	struct known_frames *frame_table;
 	struct known_frame *frames;	/* by number */
 	size_t frame_count, frame_capacity;
-	struct known_stacks stack_table;
+	struct known_stacks *stack_table;
 	struct known_stack *stacks;	/* by number */
 	size_t stack_count, stack_capacity;
 	uint64_t *ns;			/* folded: by stack, of this profile */
@@ -69,8 +69,6 @@ stacks_begin(struct text *out, bool speedscope)
 
 	s->out = out;
 	s->speedscope = speedscope;
-	known_frames_begin(&s->frame_table, 256);
-	known_stacks_begin(&s->stack_table, 256);
 	return s;
 }
 
@@ -252,8 +250,8 @@ stacks_end(struct stacks *s)
 		free(s->frames[i].name);
 	for (size_t i = 0; i < s->stack_count; i++)
 		free(s->stacks[i].frames);
-	free(s->frame_table.slots);
-	free(s->stack_table.slots);
+	free(s->frame_table);
+	free(s->stack_table);
 	free(s->frames);
 	free(s->stacks);
 	free(s->ns);

@@ -55,7 +55,7 @@ struct common {
 };
 
 struct sync_table;
-static int64_t forgotten_of(const struct sync_table *table);
+static int64_t forgotten_of(struct sync_table *const *table);
 
 #define HASH(c) mix((c)->key, 0)
 #define SAME(a, b) ((a)->key == (b)->key)
@@ -66,13 +66,13 @@ HASH_TABLE(sync_table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("
 #undef RECENT
 
 struct syncs {
-	struct sync_table table;	/* first */
+	struct sync_table *table;	/* first */
 	/* when the last synchronisation but one of all locations was: nothing before is needed */
 	int64_t forgotten_ns;
 };
 
 static int64_t
-forgotten_of(const struct sync_table *table)
+forgotten_of(struct sync_table *const *table)
 {
 	return ((const struct syncs *)(const void *)table)->forgotten_ns;
 }
@@ -102,7 +102,7 @@ common_comm(uint32_t location, uint32_t comm)
 static inline int64_t
 common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
 {
-	struct common wanted = { .key = key }, *found = sync_table_find(&syncs->table, &wanted);
+	struct common wanted = { .key = key }, *found = sync_table_find(syncs->table, &wanted);
 
 	for (int i = 0; found != NULL && i < KEPT; i++)
 		if (found->at_ns[i] < now_ns)
@@ -113,7 +113,7 @@ common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
 static inline void
 common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
 {
-	struct common new = { .key = key }, *at = sync_table_find(&syncs->table, &new);
+	struct common new = { .key = key }, *at = sync_table_find(syncs->table, &new);
 	int64_t before[KEPT - 1];
 
 	if (at == NULL) {
@@ -142,7 +142,6 @@ causes_begin(struct imbalance *im)
 	pasts_begin(im, (size_t)larger(LEAST_ACTIVITIES, smaller(MOST_ACTIVITIES,
 	    ALL_ACTIVITIES / locations)), !seen);	/* the observer wants all causes */
 	c->syncs = zalloc(1, sizeof *c->syncs);
-	sync_table_begin(&c->syncs->table, 1024);
 	c->syncs->forgotten_ns = INT64_MIN;
 	c->delays.ranks = im->graph.known.ranks;
 	c->delays.observer = seen ? im->observer : NULL;

@@ -125,7 +125,6 @@ struct late *late_of(struct imbalance *im, const struct wait *wait);
  * A row that started a request is kept until the row that completes it is counted. Such rows are
  * copied before they leave the window.
  */
-void open_begin(struct imbalance *im);
 void open_count(struct imbalance *im, const struct whole_call *call);
 /* Such a copy; NULL: there is none. */
 struct wait_row *open_start(const struct imbalance *im, uint32_t location, uint64_t seq);
@@ -155,7 +154,6 @@ struct wait_row *edge_row(struct imbalance *im, uint32_t location, uint64_t seq)
  * those of locks, and holds. Calls arrive in order of their leaves.
  */
 
-void one_sided_begin(struct imbalance *im);
 /* A call of LOCATION that ended when the call BY had been entered. */
 void one_sided_held(struct imbalance *im, uint32_t location, uint64_t seq, uint32_t by,
     uint64_t by_seq, int64_t until_ns);

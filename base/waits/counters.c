@@ -19,7 +19,7 @@ HASH_TABLE_OF(counted_table, struct counted, rank, place, place, UINT32_MAX)
 size_t
 counted_places(const struct imbalance *im)
 {
-	return im->counted != NULL ? im->counted->size : 0;
+	return im->counted != NULL ? im->counted->mask + 1 : 0;
 }
 
 bool
@@ -35,11 +35,7 @@ counted_add(struct imbalance *im, const struct counted *more)
 	const struct counted new = { .rank = more->rank, .place = more->place };
 	struct counted *sum;
 
-	if (im->counted == NULL) {
-		im->counted = zalloc(1, sizeof *im->counted);
-		counted_table_begin(im->counted, 64);
-	}
-	sum = counted_table_add(im->counted, &new);
+	sum = counted_table_add(&im->counted, &new);
 	sum->on_core_ns += more->on_core_ns;
 	for (int c = 0; c < COUNTERS; c++)
 		sum->of[c] += more->of[c];

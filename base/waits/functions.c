@@ -20,7 +20,7 @@ struct functions {
 	struct awaited awaited;		/* the same */
 	struct samples block;
 	int64_t period_ns;
-	struct taken_table taken;
+	struct taken_table *taken;
 };
 
 void
@@ -30,7 +30,6 @@ functions_begin(struct imbalance *im)
 		return;
 	im->counts.sampled = 1;
 	im->functions = zalloc(1, sizeof *im->functions);
-	taken_table_begin(&im->functions->taken, 1024);
 }
 
 void
@@ -193,13 +192,13 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 size_t
 taken_places(const struct imbalance *im)
 {
-	return im->functions->taken.size;
+	return im->functions->taken != NULL ? im->functions->taken->mask + 1 : 0;
 }
 
 bool
 taken_at(const struct imbalance *im, size_t at, struct taken *taken)
 {
-	*taken = im->functions->taken.slots[at];
+	*taken = im->functions->taken->slots[at];
 	return !taken_table_is_free(taken);
 }
 

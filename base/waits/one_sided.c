@@ -54,26 +54,13 @@ struct held {
 HASH_TABLE_OF(member_parts, struct member_part, window, of, of, NOBODY)
 HASH_TABLE_OF(helds, struct held, seq, location, location, NOBODY)
 
-struct one_sided {
-	struct member_parts parts;
-	struct helds helds;
-};
-
 /* ---- MPI windows --------------------------------------------------------------------- */
-
-void
-one_sided_begin(struct imbalance *im)
-{
-	im->one_sided = zalloc(1, sizeof *im->one_sided);
-	member_parts_begin(&im->one_sided->parts, 64);
-	helds_begin(&im->one_sided->helds, 64);
-}
 
 void
 one_sided_held(struct imbalance *im, uint32_t location, uint64_t seq, uint32_t by, uint64_t by_seq,
     int64_t until_ns)
 {
-	struct held *held = helds_add(&im->one_sided->helds, &(struct held){ .location = location,
+	struct held *held = helds_add(&im->helds, &(struct held){ .location = location,
 	    .seq = seq, .until_ns = INT64_MIN });
 
 	if (until_ns > held->until_ns)
@@ -86,7 +73,7 @@ part_of(struct imbalance *im, uint32_t window, uint32_t location)
 {
 	const struct member_part key = { .window = window, .of = location };
 
-	return member_parts_add(&im->one_sided->parts, &key);
+	return member_parts_add(&im->parts, &key);
 }
 
 /* The world rank of the call's target; -1: none, or unknown. */
@@ -114,8 +101,7 @@ holder_at(const struct member_part *target, uint32_t location)
 static void
 wait_for_progress(struct imbalance *im, const struct whole_call *call, struct wait *wait)
 {
-	struct helds *helds = &im->one_sided->helds;
-	struct held *held = helds_find(helds,
+	struct held *held = helds_find(im->helds,
 	    &(struct held){ .location = call->location, .seq = call->first });
 
 	if (held == NULL)
@@ -126,7 +112,7 @@ wait_for_progress(struct imbalance *im, const struct whole_call *call, struct wa
 		wait->cause = held->by;
 		wait->cause_seq = held->by_seq;
 	}
-	helds_remove(helds, held);
+	helds_remove(im->helds, held);
 }
 
 /* Who holds which lock. */
@@ -387,11 +373,10 @@ one_sided_count(struct imbalance *im, const struct whole_call *call)
 bool
 one_sided_is_clear(const struct imbalance *im)
 {
-	const struct member_parts *parts = &im->one_sided->parts;
+	const struct member_part *p = NULL;
 
-	for (size_t i = 0; i < parts->size; i++)
-		if (!member_parts_is_free(&parts->slots[i]) &&
-		    (parts->slots[i].holder_count > 0 || parts->slots[i].all))
+	while ((p = member_parts_next(im->parts, p)) != NULL)
+		if (p->holder_count > 0 || p->all)
 			return false;
 	return true;
 }

@@ -12,31 +12,19 @@ struct open_request {
 
 HASH_TABLE_OF(request_table, struct open_request, location, seq, location, NOBODY)
 
-struct open_requests {
-	struct request_table table;
-	struct item_pool starts;
-};
-
 static struct wait_row *
-start_at(const struct open_requests *open, uint32_t number)
+start_at(const struct imbalance *im, uint32_t number)
 {
-	return pool_at(&open->starts, sizeof(struct wait_row), number);
-}
-
-void
-open_begin(struct imbalance *im)
-{
-	im->open = zalloc(1, sizeof *im->open);
-	request_table_begin(&im->open->table, 256);
+	return pool_at(&im->open_rows, sizeof(struct wait_row), number);
 }
 
 struct wait_row *
 open_start(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	const struct open_request key = { .seq = seq, .location = location };
-	const struct open_request *found = request_table_find(&im->open->table, &key);
+	const struct open_request *found = request_table_find(im->open, &key);
 
-	return found != NULL ? start_at(im->open, found->start) : NULL;
+	return found != NULL ? start_at(im, found->start) : NULL;
 }
 
 void
@@ -56,12 +44,12 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		    &to_seq) || to >= im->graph.known.location_count)
 			continue;
 		if ((start = wait_row_change(im, to, to_seq)) == NULL) {
-			kept = request_table_find(&im->open->table,
+			kept = request_table_find(im->open,
 			    &(struct open_request){ .seq = to_seq, .location = to });
 			if (kept == NULL)
 				continue;
-			pool_give(&im->open->starts, sizeof(struct wait_row), kept->start);
-			request_table_remove(&im->open->table, kept);
+			pool_give(&im->open_rows, sizeof(struct wait_row), kept->start);
+			request_table_remove(im->open, kept);
 		} else if (start->open) {
 			start->open = false;
 			im->open_starts[to]--;
@@ -78,10 +66,10 @@ open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 		const struct wait_row *row = wait_row(im, location, at);
 
 		if (row->open) {
-			const uint32_t start = pool_take(&im->open->starts, sizeof *row);
+			const uint32_t start = pool_take(&im->open_rows, sizeof *row);
 
-			*start_at(im->open, start) = *row;
-			request_table_add(&im->open->table,
+			*start_at(im, start) = *row;
+			request_table_add(&im->open,
 			    &(struct open_request){ at, location, start });
 			im->open_starts[location]--;
 		}
@@ -91,7 +79,7 @@ open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 bool
 open_is_empty(const struct imbalance *im)
 {
-	bool empty = im->open->table.count == 0;
+	bool empty = request_table_count(im->open) == 0;
 
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		empty &= im->open_starts[l] == 0;

@@ -265,7 +265,6 @@ begin_run(struct imbalance *im)
 	im->spans = zalloc((size_t)im->graph.known.ranks, sizeof *im->spans);
 	cell_of(im, BY_RANK, (size_t)im->graph.known.ranks - 1);
 	im->late = zalloc(locations, sizeof *im->late);
-	one_sided_begin(im);
 	causes_begin(im);
 }
 
@@ -339,7 +338,6 @@ read_graph(struct imbalance *im, const char *file)
 	if (im->graph.in == NULL)
 		graph_open(&im->graph, file, READ_STREAM);
 	im->graph.row_bytes = sizeof(struct wait_row);
-	open_begin(im);
 	if (read_messages(im)) {
 		if (im->graph.known.location_count == 0) {
 			reader_fail(im->graph.in, 0, "no message of kind run");

@@ -258,7 +258,8 @@ struct imbalance {
 	struct part *part;		/* the part of the run to read; NULL: all */
 	size_t window_bytes;		/* see window_limit; set before reading to override */
 	bool window_bytes_set;
-	struct open_requests *open;
+	struct request_table *open;	/* open_requests.c: rows that left the window */
+	struct item_pool open_rows;	/* copies of these */
 	struct member *members;
 	struct row *copies;		/* of the rows of an instance's members */
 	struct needs needs;		/* of an instance */
@@ -282,7 +283,8 @@ struct imbalance {
 	} **sites;
 	size_t site_count;
 	struct late_list *late;	/* wrong_order.c: by location */
-	struct one_sided *one_sided;	/* one_sided.c: accesses and locks of MPI windows */
+	struct member_parts *parts;	/* one_sided.c: of MPI windows: accesses and locks */
+	struct helds *helds;
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: from samples; NULL: none */

@@ -133,7 +133,7 @@ HASH_TABLE_OF(sums, struct sum, site, call, used, false)
 
 struct watch {
 	struct observer observer;	/* must be first */
-	struct sums sums;
+	struct sums *sums;
 };
 
 static void
@@ -209,16 +209,12 @@ put_run(struct json *json, const char *file)
 	struct watch watch = { .observer = { .message = see_message, .call = see_call } };
 	const struct definitions *known = &im.graph.known;
 	struct sum *all;
-	size_t count = 0;
+	size_t count;
 	bool waits;
 
-	sums_begin(&watch.sums, 64);
 	waits = observe(&im, &watch.observer, open_stream(file));
-	all = zalloc(watch.sums.count, sizeof *all);
-	for (size_t i = 0; i < watch.sums.size; i++)
-		if (!sums_is_free(&watch.sums.slots[i]))
-			all[count++] = watch.sums.slots[i];
-	SORT(all, count, by_place);
+	count = sums_count(watch.sums);
+	all = sums_sorted(watch.sums, by_place);
 	for (size_t i = 0; i < count; i++) {
 		put_metric(json, known, &all[i], "time", 1e-9 * (double)all[i].ns);
 		if (waits)
@@ -229,7 +225,7 @@ put_run(struct json *json, const char *file)
 		put_metric(json, known, &all[i], "bytes_received", (double)all[i].received);
 	}
 	free(all);
-	free(watch.sums.slots);
+	free(watch.sums);
 }
 
 void

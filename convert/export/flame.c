@@ -21,7 +21,7 @@ HASH_TABLE_OF(spots, struct spot, site, what, what, NONE)
 struct flame {
 	struct observer observer;	/* must be first: its caller knows only this */
 	struct stacks *stacks;
-	struct spots spots;
+	struct spots *spots;
 	bool begun, any;
 };
 
@@ -78,11 +78,10 @@ export_flame(const struct export *export)
 	    reader_refuse_content(in, "graph", "lp-critpath finds its path") < 0)
 		die_input(in);
 	text_begin(&text, export->out.file, export->out.name);
-	spots_begin(&flame.spots, 64);
 	observe(&im, &flame.observer, in);
 	if (!flame.any)
 		die("the stream has no critical path");
-	free(flame.spots.slots);
+	free(flame.spots);
 	stacks_end(flame.stacks);
 	text_flush(&text);
 }

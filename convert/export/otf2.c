@@ -328,7 +328,6 @@ export_otf2(const struct export *export)
 	a.scout = export->scout;
 	make_folder(&a);
 	open_archive(&a);
-	plan_begin(&a);
 	a.known = &im.graph.known;
 	definitions_begin(&a);
 	observe(&im, &a.observer, open_stream(export->files[0]));

@@ -117,7 +117,6 @@ uint32_t region_off_core(struct archive *a, enum off_reason reason);
 uint32_t region_of_user(struct archive *a, uint32_t number);
 
 /* otf2_plan.c: the event for a row; NO_EVENT: OTF2 has none. */
-void plan_begin(struct archive *a);
 struct otf2_event plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i,
     size_t part, uint16_t call);
 

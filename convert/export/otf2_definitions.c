@@ -154,7 +154,7 @@ comm_of(struct archive *a, uint32_t number)
 
 	if (number == 0)
 		return NULL;
-	found = comm_table_add(a->comm_table, &slot);
+	found = comm_table_add(&a->comm_table, &slot);
 	if (found->at == a->comm_count) {
 		*APPEND(a->comms, a->comm_count, a->comm_capacity) = (struct group_of){
 		    .number = number, .comm = found->at, .window = NONE, .file = NONE };
@@ -244,7 +244,7 @@ sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peer
 		slot.hash = mix(slot.hash, (uint64_t)members[i] + 1);
 	}
 	slot.members = members;
-	found = sync_table_add(a->syncs, &slot);
+	found = sync_table_add(&a->syncs, &slot);
 	if (found->group == a->groups)
 		a->groups++;
 	else
@@ -298,6 +298,7 @@ comms_end(struct archive *a)
 	const int32_t ranks = a->known->ranks;
 	uint64_t *members = zalloc((size_t)ranks + 1, sizeof *members);
 	const uint32_t groups = a->groups;
+	struct sync_slot *syncs = sync_table_sorted(a->syncs, by_group);
 	uint32_t name;
 
 	for (int32_t r = 0; r < ranks; r++)
@@ -309,11 +310,11 @@ comms_end(struct archive *a)
 	DEFINE(Group, SELF_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
 	    OTF2_GROUP_FLAG_NONE, 0, members);
 	free(members);
-	/* those of windows, numbered before; free slots come last */
-	SORT(a->syncs->slots, a->syncs->size, by_group);
+	/* those of windows, numbered before */
 	a->groups = FIRST_GROUP;
-	for (size_t i = 0; i < a->syncs->count; i++)
-		put_group(a, a->syncs->slots[i].members, a->syncs->slots[i].count);
+	for (size_t i = 0; i < sync_table_count(a->syncs); i++)
+		put_group(a, syncs[i].members, syncs[i].count);
+	free(syncs);
 	a->groups = groups;
 	name = define_string(a, "MPI_COMM_WORLD");
 	DEFINE(Comm, WORLD_COMM, name, WORLD_GROUP, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
@@ -333,10 +334,6 @@ void
 definitions_begin(struct archive *a)
 {
 	a->meanings = zalloc(UINT16_MAX + 1, sizeof *a->meanings);
-	a->comm_table = zalloc(1, sizeof *a->comm_table);
-	comm_table_begin(a->comm_table, 64);
-	a->syncs = zalloc(1, sizeof *a->syncs);
-	sync_table_begin(a->syncs, 64);
 	a->groups = FIRST_GROUP;
 	DEFINE(String, a->strings++, "");
 	comm_of(a, 1);		/* WORLD_COMM and SELF_COMM */

@@ -27,20 +27,13 @@ struct subject {
 	const struct group_of *of;	/* NULL: unknown */
 };
 
-void
-plan_begin(struct archive *a)
-{
-	a->open = zalloc(1, sizeof *a->open);
-	open_table_begin(a->open, 64);
-}
-
 static void
 keep(const struct subject *s, const struct otf2_event *e, enum otf2_kind end)
 {
 	struct open open = { .seq = s->seq, .location = s->location, .end = *e };
 
 	open.end.kind = end;
-	*open_table_add(s->a->open, &open) = open;
+	*open_table_add(&s->a->open, &open) = open;
 }
 
 static struct open *

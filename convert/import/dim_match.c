@@ -60,8 +60,8 @@ struct play {
 	struct dim *d;
 	struct player *players;
 	struct queue *posted, *unexpected;	/* by rank */
-	struct tallies called, come;
-	struct open_posts open;
+	struct tallies *called, *come;
+	struct open_posts *open;
 	struct end *ends;		/* index 0 stands for none */
 	size_t end_count, end_capacity;
 	uint32_t free;			/* by next */
@@ -242,13 +242,13 @@ static uint32_t
 complete(struct play *p, uint32_t location, const struct step *wait)
 {
 	struct posted key = { .seq = wait->posted, .location = location };
-	struct posted *found = open_posts_find(&p->open, &key);
+	struct posted *found = open_posts_find(p->open, &key);
 	uint32_t end;
 
 	if (found == NULL)	/* its post was never played */
 		return 0;
 	end = found->end;
-	open_posts_remove(&p->open, found);
+	open_posts_remove(p->open, found);
 	p->ends[end].completed = true;
 	p->ends[end].step.seq = wait->seq;
 	p->ends[end].step.head = wait->head;
@@ -270,7 +270,7 @@ arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 	if (++come->count == (uint64_t)b->comms[b->ids[comm]].size) {
 		uint32_t waits = come->waits;
 
-		tallies_remove(&p->come, come);
+		tallies_remove(p->come, come);
 		for (; waits != 0; waits = p->players[waits - 1].next_waits)
 			wake(p, waits - 1, now_ns);
 	}
@@ -281,7 +281,7 @@ static void
 wait_collective(struct play *p, uint32_t location, struct tally instance)
 {
 	struct player *player = &p->players[location];
-	struct tally *come = tallies_find(&p->come, &instance);
+	struct tally *come = tallies_find(p->come, &instance);
 
 	if (come == NULL)
 		return;
@@ -365,9 +365,6 @@ dim_play(struct dim *d)
 	p.posted = zalloc(d->build.ranks, sizeof *p.posted);
 	p.unexpected = zalloc(d->build.ranks, sizeof *p.unexpected);
 	p.ends = grow(NULL, &p.end_capacity, 1, sizeof *p.ends);
-	tallies_begin(&p.called, 1024);
-	tallies_begin(&p.come, 1024);
-	open_posts_begin(&p.open, 1024);
 	for (uint32_t l = 0; l < d->build.locations; l++) {
 		d->threads[l].step = (struct step){ 0 };
 		take_step(&p, l);
@@ -377,10 +374,10 @@ dim_play(struct dim *d)
 		play_step(&p, runners_pop(p.heap, &p.heap_count).location);
 	for (uint32_t l = 0; l < d->build.locations; l++)
 		count_rest(&p, l);
-	for (size_t i = 0; i < p.open.size; i++)
-		if (p.open.slots[i].end != 0 && p.ends[p.open.slots[i].end].matched)
-			put_message(&p, p.open.slots[i].end);
+	for (const struct posted *open = NULL; (open = open_posts_next(p.open, open)) != NULL; )
+		if (p.ends[open->end].matched)
+			put_message(&p, open->end);
 	free(p.ends);		/* the rest grows only with locations */
-	free(p.open.slots);
-	free(p.come.slots);
+	free(p.open);
+	free(p.come);
 }

@@ -67,7 +67,7 @@ put_post(struct dim *d, const struct step *step)
 	struct post *kind;
 
 	dim_bound(d, ++d->waiting);
-	kind = posts_add(d->posts, &key);
+	kind = posts_add(&d->posts, &key);
 	*ENQUEUE(kind->at, kind->begin, kind->end, kind->capacity) = step->seq;
 }
 
@@ -265,20 +265,16 @@ dim_record(struct dim *d, const struct step *r)
 void
 dim_begin(struct dim *d)
 {
-	d->posts = zalloc(1, sizeof *d->posts);
-	posts_begin(d->posts, 1024);
 	spill_begin(&d->steps, d->build.locations);
 }
 
 void
 dim_unwaited(struct dim *d)
 {
-	for (const struct post *p = d->posts->slots; p < d->posts->slots + d->posts->size; p++) {
+	for (const struct post *p = NULL; (p = posts_next(d->posts, p)) != NULL; ) {
 		struct step step = { .kind = POST, .comm = p->comm, .peer = (int32_t)p->source,
 		    .tag = p->tag };
 
-		if (posts_is_free(p))
-			continue;
 		d->location = p->location;
 		d->at = &d->threads[p->location];
 		for (size_t i = p->begin; i < p->end; i++) {

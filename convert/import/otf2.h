@@ -139,7 +139,7 @@ struct otf2 {
 	uint64_t mpi_io;	/* bit mask of MPI's I/O paradigms, among the first 64 */
 	struct lane *lanes;
 	size_t lane_count, lane_capacity;
-	struct id_table *ids;		/* by kind */
+	struct id_table *ids[ID_KINDS];
 	uint32_t *lane_of;		/* by rank: its first thread */
 	struct node *nodes;
 	size_t node_count, node_capacity;

@@ -27,9 +27,9 @@ ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at)
 uint32_t
 ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id)
 {
-	const struct id key = { id, 0 };
+	const struct id key = { id, 0 }, *found = id_table_find(o->ids[kind], &key);
 
-	return id_table_at(&o->ids[kind], &key)->at;
+	return found != NULL ? found->at : UNKNOWN;
 }
 
 static const char *
@@ -336,9 +336,6 @@ otf2_definitions(struct otf2 *o)
 	OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
 	uint64_t count = 0;
 
-	o->ids = zalloc(ID_KINDS, sizeof *o->ids);
-	for (int k = 0; k < ID_KINDS; k++)
-		id_table_begin(&o->ids[k], 64);
 	memset(o->words, UINT8_MAX, sizeof o->words);
 	if (reader == NULL || c == NULL)
 		otf2_die(o, "its definitions cannot be read");

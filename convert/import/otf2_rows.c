@@ -33,8 +33,6 @@ rows_begin(struct otf2 *o)
 	o->build.define_rank = otf2_define_rank;
 	o->build.define = otf2_define;
 	o->build.context = o;
-	o->requests = zalloc(1, sizeof *o->requests);
-	request_table_begin(o->requests, 64);
 }
 
 /* Another thread of the rank may have started it. */
@@ -109,7 +107,7 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 		    seq : o->build.of[lane->location].head,
 		    !op->sends && (op->said >> WORD_COMM & 1) == 0 };
 
-		*request_table_add(o->requests, &new) = new;	/* the id may be used again */
+		*request_table_add(&o->requests, &new) = new;	/* the id may be used again */
 	}
 #define X(NAME, field, name, what, type) \
 	if (op->said >> WORD_##NAME & 1) \

@@ -19,12 +19,6 @@ sites_begin(struct otf2 *o)
 {
 	*APPEND(o->nodes, o->node_count, o->node_capacity) =
 	    (struct node){ UNKNOWN, UNKNOWN, 0, 0 };
-	o->node_table = zalloc(1, sizeof *o->node_table);
-	node_table_begin(o->node_table, 64);
-	o->call_sites = zalloc(1, sizeof *o->call_sites);
-	node_table_begin(o->call_sites, 64);
-	o->modules = zalloc(1, sizeof *o->modules);
-	module_table_begin(o->modules, 64);
 	writer_start(&o->places, -1);
 }
 
@@ -32,7 +26,7 @@ uint32_t
 site_below(struct otf2 *o, uint32_t parent, uint32_t region)
 {
 	const struct node_slot slot = { parent, region, (uint32_t)o->node_count };
-	const struct node_slot *found = node_table_add(o->node_table, &slot);
+	const struct node_slot *found = node_table_add(&o->node_table, &slot);
 
 	if (found->node < o->node_count)
 		return found->node;
@@ -58,13 +52,14 @@ static void
 take_description(struct otf2 *o, struct site *site, char *text)
 {
 	const char *offset = take_line(&text);
-	const struct module_slot module = { take_line(&text), (uint32_t)o->modules->count };
+	const uint32_t modules = (uint32_t)module_table_count(o->modules);
+	const struct module_slot module = { take_line(&text), modules };
 	size_t capacity = 0;
 
 	site->offset = offset != NULL ? strtoull(offset, NULL, 10) : 0;
 	if (module.path != NULL)
-		site->module = module_table_add(o->modules, &module)->number;
-	if (o->modules->count > module.number) {	/* it is new */
+		site->module = module_table_add(&o->modules, &module)->number;
+	if (module_table_count(o->modules) > modules) {	/* it is new */
 		message_begin(&o->places, "module", 2);
 		put_uint(&o->places, "module", module.number);
 		put_string(&o->places, "path", module.path);
@@ -100,7 +95,7 @@ static uint32_t
 call_site(struct otf2 *o, uint32_t region, uint32_t call)
 {
 	const struct node_slot slot = { region, call, o->sites + 1 };
-	const uint32_t site = node_table_add(o->call_sites, &slot)->node;
+	const uint32_t site = node_table_add(&o->call_sites, &slot)->node;
 
 	if (site > o->sites) {
 		o->sites = site;

@@ -28,8 +28,8 @@ struct name_slot { int64_t value; bool line; char *text; };	/* text NULL: free *
 HASH_TABLE_OF(name_table, struct name_slot, value, line, text, NULL)
 
 struct callers {
-	struct caller_table table;
-	struct name_table names;
+	struct caller_table *table;
+	struct name_table *names;
 	struct caller *made;		/* by site, from 1 */
 	size_t count, capacity;
 };
@@ -39,8 +39,6 @@ callers_new(void)
 {
 	struct callers *c = zalloc(1, sizeof *c);
 
-	caller_table_begin(&c->table, 64);
-	name_table_begin(&c->names, 64);
 	APPEND(c->made, c->count, c->capacity);
 	return c;
 }
@@ -153,7 +151,7 @@ static const char *
 name_of(const struct callers *c, int64_t value, bool line)
 {
 	const struct name_slot key = { value, line, NULL }, *found = value != 0 ?
-	    name_table_find(&c->names, &key) : NULL;
+	    name_table_find(c->names, &key) : NULL;
 
 	return found != NULL ? found->text : NULL;
 }

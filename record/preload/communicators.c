@@ -28,7 +28,7 @@ struct slot {
 #define MAKE_FREE(s) ((s)->handle = 0)
 HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
 
-static struct communicators table;
+static struct communicators *table;
 struct communicator *near[NEAR];
 static uint32_t last_number = 2;
 /* Of unknown members: sizes that depend on them are 0, and no rank is the root. */
@@ -71,12 +71,6 @@ measure(struct communicator *comm, MPI_Comm handle)
 		PMPI_Comm_remote_size(handle, &comm->peers);
 }
 
-void
-communicators_start(void)
-{
-	communicators_begin(&table, 64);
-}
-
 bool have_world;
 
 void
@@ -85,8 +79,6 @@ communicators_add_world(void)
 	struct communicator world = { .id = 1, .number = 1, .group = MPI_GROUP_NULL };
 	struct communicator myself = { .id = 2, .number = 2, .group = MPI_GROUP_NULL };
 
-	if (table.size == 0)
-		return;
 	have_world = true;
 	measure(&world, MPI_COMM_WORLD);
 	measure(&myself, MPI_COMM_SELF);
@@ -101,7 +93,7 @@ communicator_find(uintptr_t handle)
 	struct communicator *it = &unknown;
 
 	lock_tables();
-	if (handle != 0 && table.size > 0 && (found = communicators_find(&table, &key)) != NULL)
+	if (handle != 0 && (found = communicators_find(table, &key)) != NULL)
 		near[near_slot(handle)] = it = found->it;
 	unlock_tables();
 	return it;
@@ -358,9 +350,9 @@ forget_communicator(struct communicator *comm)
 	if (comm == &unknown)
 		return;
 	lock_tables();
-	found = table.size > 0 ? communicators_find(&table, &key) : NULL;
+	found = communicators_find(table, &key);
 	if (found != NULL && found->it == comm)
-		communicators_remove(&table, found);
+		communicators_remove(table, found);
 	if (near[near_slot(comm->handle)] == comm)
 		near[near_slot(comm->handle)] = NULL;
 	unlock_tables();

@@ -43,7 +43,6 @@ struct meeting {
 };
 
 /* A null handle gives NULL; an unknown one gives the communicator of number 0. */
-void communicators_start(void);
 void communicators_add_world(void);	/* after MPI_Init */
 SELDOM struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* the communicators used last, by hash */

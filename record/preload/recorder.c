@@ -171,7 +171,6 @@ begin(const char *folder, const struct instant *init)
 	file_name(folder_of_world(folder, rank, parent != MPI_COMM_NULL), rank);
 	modules_append();
 	cores_append();
-	communicators_start();
 	requests_start();
 	types_start();
 	communicators_add_world();
@@ -355,7 +354,6 @@ begin_session(const char *folder)
 	append_rank(rank, ranks, run_of_job(folder), false, true);
 	file_name(folder, rank);
 	modules_append();
-	communicators_start();
 	requests_start();
 	types_start();
 	set_paused(options.paused);

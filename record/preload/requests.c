@@ -18,7 +18,7 @@
 HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
     out_of_memory())
 
-static struct open_requests table;
+static struct open_requests *table;
 size_t requests_apart;
 struct near_request near_requests[1 << NEAR_REQUEST_BITS];
 MPI_Request static_request, static_null;
@@ -28,7 +28,6 @@ enum { LOOKED_AT = 1 << 10 };		/* search depth for the thread's own */
 void
 requests_start(void)
 {
-	open_requests_begin(&table, 1024);
 	static_request = static_null = MPI_REQUEST_NULL;
 	for (size_t i = 0; i < sizeof near_requests / sizeof near_requests[0]; i++)
 		near_requests[i].handle = MPI_REQUEST_NULL;
@@ -69,8 +68,6 @@ add_to_table(const struct request *request)
 {
 	struct request *at;
 
-	if (table.size == 0)
-		return;
 	if (many_threads && request_find(request->handle) != NULL) {
 		if ((at = room_for(behind, &behind_capacity, behind_count + 1,
 		    sizeof *behind)) == NULL)
@@ -79,7 +76,7 @@ add_to_table(const struct request *request)
 		behind[behind_count++] = *request;
 	} else if ((at = open_requests_add(&table, request)) != NULL)
 		*at = *request;
-	requests_apart = table.count;
+	requests_apart = open_requests_count(table);
 }
 
 void
@@ -118,11 +115,11 @@ request_find(MPI_Request handle)
 	struct request key = { .handle = handle };
 	struct near_request *it = near_request(handle);
 
-	if (handle == MPI_REQUEST_NULL || table.size == 0)
+	if (handle == MPI_REQUEST_NULL)
 		return NULL;
 	if (it->handle == handle)
 		request_apart(it);
-	return open_requests_find(&table, &key);
+	return open_requests_find(table, &key);
 }
 
 void
@@ -134,12 +131,12 @@ request_remove(struct request *request)
 	if (request >= behind && request < behind + behind_count)
 		i = (size_t)(request - behind);
 	else {
-		open_requests_remove(&table, request);
+		open_requests_remove(table, request);
 		while (i < behind_count && behind[i].handle != handle)
 			i++;
 		if (i < behind_count)
 			open_requests_add(&table, &behind[i]);	/* a slot has just become free */
-		requests_apart = table.count;
+		requests_apart = open_requests_count(table);
 	}
 	if (i < behind_count)
 		memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
