@@ -42,6 +42,15 @@ struct name_slot {
 
 HASH_TABLE_OF_TEXT(names, struct name_slot, name)
 
+struct known_stack {
+	uint32_t *frames, depth, site;	/* site 0: a free slot */
+};
+
+#define STACK_HASH(s) hash_of_numbers((s)->frames, (s)->depth)
+#define STACK_SAME(a, b) ((a)->depth == (b)->depth && \
+	memcmp((a)->frames, (b)->frames, (a)->depth * sizeof *(a)->frames) == 0)
+HASH_TABLE_BY(known_stacks, struct known_stack, STACK_HASH, STACK_SAME, site, 0)
+
 /* A communicator whose members' definitions arrive one after another. */
 struct comm {
 	struct member {
@@ -52,10 +61,6 @@ struct comm {
 	size_t wanted;		/* members in the folder's traces; 0: unknown */
 	int64_t seen_ns;	/* when the first one came */
 	uint32_t number;	/* in the trace; 0: none yet */
-};
-
-struct known_stack {
-	uint32_t *frames, depth, site;
 };
 
 struct later {
@@ -73,8 +78,7 @@ struct later {
 	struct places *places;
 	struct names *region_names;
 	uint32_t region_count;
-	struct known_stack *stacks;
-	size_t stack_count, stack_capacity;
+	struct known_stacks *stacks;
 	struct known_module {
 		uint32_t number;	/* in the trace; UINT32_MAX: none yet */
 		struct symbols *symbols;
@@ -103,8 +107,8 @@ later_end(struct later *l)
 		symbols_close(l->modules[m].symbols);
 	for (size_t c = 0; c < l->comm_count; c++)
 		free(l->comms[c].members);
-	for (size_t i = 0; i < l->stack_count; i++)
-		free(l->stacks[i].frames);
+	for (const struct known_stack *s = NULL; (s = known_stacks_next(l->stacks, s)) != NULL; )
+		free(s->frames);
 	free(l->ids);
 	free(l->places);
 	free(l->region_names);
@@ -288,6 +292,7 @@ static uint32_t
 site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 {
 	uint32_t *frames = zalloc(raw->depth, sizeof *frames);
+	struct known_stack stack = { frames, raw->depth, 0 };
 
 	for (uint32_t f = 0; f < raw->depth; f++) {
 		const struct raw_site *frame = find_site(rank, raw->stack[f]);
@@ -295,15 +300,13 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 		if (frame != NULL && frame->stack == NULL)
 			frames[f] = later_site(l, rank, raw->stack[f]);
 	}
-	for (size_t i = 0; i < l->stack_count; i++)
-		if (l->stacks[i].depth == raw->depth && memcmp(l->stacks[i].frames, frames,
-		    raw->depth * sizeof *frames) == 0) {
-			free(frames);
-			return l->stacks[i].site;
-		}
+	stack.site = l->next_site;	/* frames have taken theirs by now */
+	stack = *known_stacks_add(&l->stacks, &stack);
+	if (stack.site < l->next_site) {
+		free(frames);
+		return stack.site;
+	}
 	site_write(l->out, l->next_site, &(struct site){ .stack = frames, .depth = raw->depth });
-	*APPEND(l->stacks, l->stack_count, l->stack_capacity) = (struct known_stack){ frames,
-	    raw->depth, l->next_site };
 	return l->next_site++;
 }
 

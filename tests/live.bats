@@ -558,6 +558,20 @@ under_way() {
 	[ "$stderr" = "lp-merge: run/rank.0: of another run than one/rank.0: --follow takes the folders of one" ]
 }
 
+@test "100 000 stacks of two ranks are followed in linear time" {
+	mkdir run
+	for rank in 0 1; do
+		awk -v rank=$rank 'BEGIN {
+			print "raw ranks=2 rank=" rank " run=7"
+			for (place = 1; place <= 400; place++) print "site site=" place, "address=" place
+			for (i = 0; i < 100000; i++) print "site site=" 401 + i, "stack=" 1 + i % 400 "," 1 + int(i / 400)
+			for (i = 0; i < 100000; i++) print "0 MPI_Iprobe", 10 * i, 10 * i + 5, "comm=1 site=" 401 + i
+		}' | pack >run/rank.$rank
+	done
+	within 10 lp-merge --follow run | lp-dump -k site >sites
+	[ "$(wc -l <sites)" -eq 100400 ]
+}
+
 @test "a rank of another host is dead when its recorder has seen it end" {
 	mkdir run
 	printf 'raw ranks=1 rank=0 run=7 host=elsewhere pid=1\n0 MPI_Init 0 100000000\n0 MPI_Barrier 200000000 300000000 comm=1\ndied at_ns=400000000\nzeros 64\n' | pack >run/rank.0

@@ -49,6 +49,16 @@ hash_of_text(const char *text)		/* NULL: as "" */
 	return hash;
 }
 
+static inline uint64_t
+hash_of_numbers(const uint32_t *numbers, size_t count)
+{
+	uint64_t hash = count;
+
+	for (size_t i = 0; i < count; i++)
+		hash = mix(hash, numbers[i]);
+	return hash;
+}
+
 #ifndef HASH_LEAST_SIZE
 #define HASH_LEAST_SIZE 1024		/* slots: a power of two, as all sizes */
 #endif

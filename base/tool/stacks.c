@@ -28,19 +28,10 @@ struct known_stack {
 	uint32_t number;	/* 1 + the stack's number; 0: a free slot */
 };
 
-static uint64_t
-hash_stack(const struct known_stack *stack)
-{
-	uint64_t hash = stack->count;
-
-	for (size_t i = 0; i < stack->count; i++)
-		hash = mix(hash, stack->frames[i]);
-	return hash;
-}
-
+#define HASH(s) hash_of_numbers((s)->frames, (s)->count)
 #define SAME(a, b) ((a)->count == (b)->count && \
 	memcmp((a)->frames, (b)->frames, (a)->count * sizeof *(a)->frames) == 0)
-HASH_TABLE_BY(known_stacks, struct known_stack, hash_stack, SAME, number, 0)
+HASH_TABLE_BY(known_stacks, struct known_stack, HASH, SAME, number, 0)
 
 struct stacks {
 	struct text *out;
