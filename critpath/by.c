@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The path by section. It is cut where the sections of its rank begin, so the sums of all sections
- * are those of the path. Memory: 400 bytes for each section, and for each one that a rank is still
- * in, 64 bytes for each location and the sums of its call sites.
+ * are those of the path. A window is printed as soon as the path leaves it. Memory: one window; or
+ * 400 bytes for each section, and for each one that a rank is still in, 64 bytes for each location
+ * and the sums of its call sites.
  */
+#include <unistd.h>
+
 #include "critpath.h"
 
-/* A section that the path may come back to. */
-struct open_section {
-	uint32_t section;
+/* What section_sums holds. */
+struct sums {
 	struct report report;
-	int64_t (*ns)[CAUSES];		/* by rank */
+	int64_t (*off_ns)[OFF_REASONS];	/* by rank */
 	int64_t function_ns;		/* of the function in paths */
 };
 
@@ -20,8 +22,11 @@ by_begin(struct critpath *c)
 	c->by = zalloc(1, sizeof *c->by);
 	if (c->opt.by == BY_STEP)
 		sections_by_steps(&c->by->sections, c->opt.files[0], (uint64_t)c->opt.steps);
-	else
+	else if (c->opt.by == BY_REGION)
 		sections_by_regions(&c->by->sections);
+	else
+		sections_by_windows(&c->by->sections, c->opt.every_ns);
+	c->by->sections.sums_size = sizeof(struct sums);
 	text_begin(&c->output.text, stdout, NULL);
 	json_begin(&c->output.json, &c->output.text);
 }
@@ -29,24 +34,16 @@ by_begin(struct critpath *c)
 void
 by_see(struct critpath *c, const struct message *message)
 {
+	if (is_kind(message, "run") && body_get(message, "followed") != NULL)
+		c->by->screen = c->opt.form == TEXT && is_terminal(STDOUT_FILENO);
 	sections_take(&c->by->sections, &c->run.graph.known, c->run.graph.in, message,
 	    &c->run.graph.calls);
 }
 
-static struct open_section *
-open_of(struct critpath *c, uint32_t section)
+static struct section_path *
+path_of(struct by_section *by, uint64_t section)
 {
-	struct by_section *by = c->by;
-	struct open_section *open;
-
-	for (size_t i = by->open_count; i-- > 0;)
-		if (by->open[i].section == section)
-			return &by->open[i];
-	open = APPEND(by->open, by->open_count, by->open_capacity);
-	open->section = section;
-	open->report.whole = true;
-	open->ns = zalloc((size_t)c->run.graph.known.ranks, sizeof *open->ns);
-	return open;
+	return AT(by->paths, by->path_capacity, section);
 }
 
 /* The function with the most of the path since it came into the section. */
@@ -54,93 +51,104 @@ static void
 end_visit(struct critpath *c)
 {
 	struct by_section *by = c->by;
-	struct section_path *path = AT(by->paths, by->path_capacity, by->visited);
-	struct open_section *open;
+	struct section_path *path;
+	struct sums *sums;
 	struct listed l;
 
-	if (!c->functions.sums.any)
+	if (!c->functions.sums.any || c->opt.by == BY_WINDOW)
 		return;
-	open = open_of(c, by->visited);
+	path = path_of(by, by->visited);
+	sums = section_sums(&by->sections, by->visited);
 	l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
-	if (l.count > 0 && l.at[0].samples > 0 && l.at[0].path_ns > open->function_ns) {
+	if (l.count > 0 && l.at[0].samples > 0 && l.at[0].path_ns > sums->function_ns) {
 		free(path->function);
 		path->function = need(strdup(l.at[0].frame.name));
-		open->function_ns = l.at[0].path_ns;
+		sums->function_ns = l.at[0].path_ns;
 	}
 	free(l.at);
 	functions_begin_window(&c->functions);
 }
 
 static void
-add_part(struct critpath *c, const struct segment *part, uint32_t section)
+add_part(struct critpath *c, const struct segment *part, uint64_t section)
 {
 	const struct core_time before = c->functions.sums.core;
-	const struct core_time *core = &c->functions.sums.core;
-	const int32_t rank = c->run.graph.known.location_rank[part->location];
-	const int64_t length_ns = part->end_ns - part->begin_ns;
-	int64_t blocked_ns, preempted_ns, *ns;
-	struct open_section *open = open_of(c, section);
-
-	report_add(&open->report, &c->run.graph.known, part);
-	functions_part(&c->functions, part);
-	blocked_ns = core->off_ns[OFF_BLOCKED] - before.off_ns[OFF_BLOCKED];
-	preempted_ns = core->off_ns[OFF_PREEMPTED] - before.off_ns[OFF_PREEMPTED];
-	ns = open->ns[rank];
-	switch (part->kind) {
-	case COMPUTE:
-		ns[COMPUTING] += length_ns - blocked_ns - preempted_ns;
-		ns[BLOCKED] += blocked_ns;
-		ns[PREEMPTED] += preempted_ns;
-		break;
-	case MPI: ns[CALLING] += length_ns; break;
-	case TRANSFER: ns[RECEIVING] += length_ns; break;
-	default: AT(c->by->paths, c->by->path_capacity, section)->start_ns += length_ns;
-	}
-}
-
-/* The rank with the most of a cause, and its largest place. */
-static struct cause_at
-most_of(const struct open_section *open, const struct definitions *known, enum cause cause,
-    const struct place *places, size_t count)
-{
-	struct cause_at most = { 0, 0, 0 };
-
-	for (int32_t r = 0; r < known->ranks; r++)
-		if (open->ns[r][cause] > most.ns)
-			most = (struct cause_at){ r, open->ns[r][cause], 0 };
-	for (size_t i = 0; i < count && most.site == 0; i++)
-		if (places[i].rank == most.rank && places[i].compute == (cause < CALLING))
-			most.site = places[i].site;
-	return most;
-}
-
-static void
-close_section(struct critpath *c, struct open_section *open)
-{
 	const struct definitions *known = &c->run.graph.known;
-	struct section_path *path = AT(c->by->paths, c->by->path_capacity, open->section);
-	size_t count;
-	struct place *places = places_sorted(&open->report.places, &count);
-	struct share *ranks = report_by_rank(&open->report, known);
+	struct sums *sums = section_sums(&c->by->sections, section);
 
-	for (int cause = 0; cause < CAUSES; cause++) {
-		path->of[cause] = most_of(open, known, (enum cause)cause, places, count);
-		for (int32_t r = 0; r < known->ranks; r++)
-			path->ns[cause] += open->ns[r][cause];
-	}
-	for (int32_t r = 0; r < known->ranks; r++)
-		if (share_sum(&ranks[r]) > path->rank_ns) {
-			path->rank = r;
-			path->rank_ns = share_sum(&ranks[r]);
+	sums->report.whole = true;
+	report_add(&sums->report, known, part);
+	functions_part(&c->functions, part);
+	if (sums->off_ns == NULL)
+		sums->off_ns = zalloc((size_t)known->ranks, sizeof *sums->off_ns);
+	for (int why = 0; why < OFF_REASONS; why++)
+		sums->off_ns[known->location_rank[part->location]][why] +=
+		    c->functions.sums.core.off_ns[why] - before.off_ns[why];
+}
+
+/* Sums up a section, and for each cause the rank with the most of it, and its largest place. */
+static void
+sum_up(struct critpath *c, uint64_t section)
+{
+	const struct sums *sums = section_sums(&c->by->sections, section);
+	const struct definitions *known = &c->run.graph.known;
+	struct section_path *path = path_of(c->by, section);
+	size_t count;
+	struct place *places = places_sorted(&sums->report.places, &count);
+	struct share *ranks = report_by_rank(&sums->report, known);
+
+	for (int32_t r = 0; r < known->ranks && sums->off_ns != NULL; r++) {
+		const struct share told = share_told(&ranks[r], true);
+		const int64_t *off_ns = sums->off_ns[r];
+		const int64_t ns[CAUSES] = { told.ns[COMPUTE] - off_ns[OFF_BLOCKED] -
+		    off_ns[OFF_PREEMPTED], off_ns[OFF_BLOCKED], off_ns[OFF_PREEMPTED],
+		    told.ns[MPI], told.ns[TRANSFER] };
+
+		for (int cause = 0; cause < CAUSES; cause++) {
+			path->ns[cause] += ns[cause];
+			if (ns[cause] > path->of[cause].ns)
+				path->of[cause] = (struct cause_at){ r, ns[cause], 0 };
 		}
-	path->polls_ns = open->report.total.polls_ns;
-	path->path_ns = share_sum(&open->report.total);
+		path->start_ns += told.ns[START];
+		if (share_sum(&told) > path->rank_ns) {
+			path->rank = r;
+			path->rank_ns = share_sum(&told);
+		}
+	}
+	for (int cause = 0; cause < CAUSES; cause++)
+		for (size_t i = 0; i < count && path->of[cause].site == 0; i++)
+			if (places[i].rank == path->of[cause].rank &&
+			    places[i].compute == (cause < CALLING))
+				path->of[cause].site = places[i].site;
+	path->polls_ns = sums->report.total.polls_ns;
+	path->path_ns = share_sum(&sums->report.total);
 	if (count > 0)
 		path->where = need(strdup(site_shown(known, places[0].site)));
 	free(ranks);
 	free(places);
-	free(open->ns);
-	report_free(&open->report);
+}
+
+static void
+end_section(void *critpath, uint64_t section)
+{
+	struct critpath *c = critpath;
+	struct sums *sums = section_sums(&c->by->sections, section);
+
+	if (c->opt.by == BY_WINDOW)
+		tell_window(c, &sums->report);
+	else
+		sum_up(c, section);
+	free(sums->off_ns);
+	report_free(&sums->report);
+}
+
+/* Ends the sections that no rank is in any more. */
+static void
+forget(struct critpath *c, int64_t before_ns)
+{
+	struct sections *sections = &c->by->sections;
+
+	sections_close(sections, sections_forget(sections, before_ns), end_section, c);
 }
 
 /* A piece of the path in one thread. */
@@ -158,23 +166,23 @@ divide_piece(struct critpath *c, const struct segment *piece, struct section_cut
 			end_visit(c);
 		by->visited = cut.section;
 		add_part(c, &part, cut.section);
+		if (c->opt.by == BY_WINDOW)
+			forget(c, cut.to_ns);
 	}
 }
 
 void
 by_add(struct critpath *c, const struct segments *segments)
 {
-	struct by_section *by = c->by;
 	const struct awaited *threads = &c->functions.awaited;
-	uint32_t oldest = 0;
-	size_t kept = 0;
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct segment *piece = &segments->at[i];
 
-		report_add(&c->output.report, &c->run.graph.known, piece);
+		if (c->opt.by != BY_WINDOW)
+			report_add(&c->output.report, &c->run.graph.known, piece);
 		functions_find(&c->functions, piece);
-		if (piece->kind != COMPUTE || c->functions.known == NULL)
+		if (c->opt.by != BY_REGION || piece->kind != COMPUTE || c->functions.known == NULL)
 			divide_piece(c, piece, section_cut(piece->location, 0, piece->begin_ns,
 			    piece->end_ns));
 		else	/* it goes through threads, the last of them first */
@@ -185,29 +193,24 @@ by_add(struct critpath *c, const struct segments *segments)
 				    threads->at[k].to_ns));
 	}
 	if (segments->count > 0)
-		oldest = sections_forget(&by->sections, segments->at[segments->count - 1].end_ns);
-	/* no rank is in a step before it any more */
-	for (size_t i = 0; i < by->open_count; i++)
-		if (by->open[i].section > 0 && by->open[i].section < oldest &&
-		    !by->sections.regions)
-			close_section(c, &by->open[i]);
-		else
-			by->open[kept++] = by->open[i];
-	by->open_count = kept;
+		forget(c, segments->at[segments->count - 1].end_ns);
 }
 
 void
 by_end(struct critpath *c)
 {
-	const struct definitions *known = &c->run.graph.known;
 	struct by_section *by = c->by;
 
 	end_visit(c);
-	while (by->open_count > 0)
-		close_section(c, &by->open[--by->open_count]);
-	sections_name(&by->sections, known);
+	if (c->opt.by == BY_WINDOW) {
+		sections_close(&by->sections, by->visited + 1, end_section, c);
+		return;
+	}
+	sections_close(&by->sections, by->sections.count, end_section, c);
+	end_section(c, 0);
+	sections_name(&by->sections, &c->run.graph.known);
 	for (size_t i = 0; i < by->sections.count; i++) {
-		struct section_path *path = AT(by->paths, by->path_capacity, i);
+		struct section_path *path = path_of(by, i);
 
 		path->row = section_row(&by->sections, (uint32_t)i);
 		path->kind = by->sections.at[i].kind;

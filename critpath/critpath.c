@@ -26,9 +26,7 @@ solver *const solvers[] = {
 void
 put_sums(struct critpath *c, const struct segments *segments)
 {
-	if (c->opt.every_ns > 0)
-		every_add(c, segments);
-	else if (c->by != NULL)
+	if (c->by != NULL)
 		by_add(c, segments);
 	else
 		output_report(&c->output, segments);
@@ -99,10 +97,6 @@ end_output(struct critpath *c)
 	const struct distance *d = &c->distance;
 	const struct definitions *known = &c->run.graph.known;
 
-	if (c->opt.every_ns > 0) {
-		every_tell(c);
-		return;
-	}
 	if (c->by != NULL) {
 		by_end(c);
 		return;
@@ -182,12 +176,10 @@ solve_stream(struct critpath *c, struct part part, int argc, char **argv)
 	if (c->opt.by >= 0)
 		by_begin(c);
 	run_open(&c->run, c->opt.files[0], READ_STREAM, part, &c->team);
-	c->run.goes_on = c->opt.every_ns > 0;
+	c->run.goes_on = c->opt.by == BY_WINDOW;
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
-	if (c->opt.every_ns > 0)
-		every_begin(c);
-	else if (c->opt.by < 0)
+	if (c->by == NULL)
 		output_begin(&c->output, argc, argv);
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
@@ -196,8 +188,6 @@ solve_stream(struct critpath *c, struct part part, int argc, char **argv)
 			output_pass(&c->output, &message);
 		if (c->by != NULL)
 			by_see(c, &message);
-		if (is_kind(&message, "run") && body_get(&message, "followed") != NULL)
-			c->every.screen = c->opt.form == TEXT && is_terminal(STDOUT_FILENO);
 		if (ended) {
 			solve_stretch(c, &pieces, last);
 			run_advance(&c->run);
@@ -292,7 +282,7 @@ check_options(const struct critpath *c)
 	if (c->team.size == 1)
 		return;
 	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance ||
-	    c->opt.every_ns > 0 || c->opt.by >= 0 || c->opt.json != NULL)
+	    c->opt.by >= 0 || c->opt.json != NULL)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -309,7 +299,7 @@ main(int argc, char **argv)
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
-		c.opt.form = c.opt.every_ns > 0 || c.opt.by >= 0 ||
+		c.opt.form = c.opt.by >= 0 ||
 		    (isatty(STDOUT_FILENO) && c.team.size == 1) ? TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;

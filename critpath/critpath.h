@@ -14,7 +14,7 @@ enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
 /* How stretches follow each other, and the algorithm within one: in sequence or in parallel. */
 enum splits { UNSAID = -1, SEQ_SEQ, SEQ_PAR, PAR_SEQ, PAR_PAR };
 
-enum { BY_STEP, BY_REGION };
+enum { BY_STEP, BY_REGION, BY_WINDOW };
 
 struct options {
 	enum algorithm algorithm;
@@ -24,8 +24,8 @@ struct options {
 	const char *json;		/* a file for JSON beside the form; NULL: none */
 	const char *verdict;		/* file with the verdict for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
-	int64_t every_ns;		/* 0: the path as one */
-	int by;				/* BY_STEP, BY_REGION; -1: the path as one */
+	int64_t every_ns;		/* of BY_WINDOW */
+	int by;				/* BY_STEP, ...; -1: the path as one */
 	int64_t steps;			/* 0: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve PART, from 1, of PARTS; 0: the whole run */
@@ -52,11 +52,7 @@ struct critpath {
 		int64_t same_rank_ns;	/* both are on the same rank */
 		int64_t same_site_ns;	/* and before or in a call at the same site */
 	} distance;
-	struct by_section *by;		/* of --by; else NULL */
-	struct {
-		struct report report;	/* of the current window of the path */
-		bool screen;		/* of a terminal: each window replaces the previous one */
-	} every;
+	struct by_section *by;		/* of --by and --every; else NULL */
 };
 
 extern solver *const solvers[];		/* by enum algorithm */
@@ -65,12 +61,6 @@ extern solver *const solvers[];		/* by enum algorithm */
 void put_sums(struct critpath *c, const struct segments *segments);	/* only to the sums */
 void put_segments(struct critpath *c, const struct segments *segments);
 void end_output(struct critpath *c);
-
-/* every.c: --every: a line for each window of the run. Pieces of the path arrive in order. */
-void every_begin(struct critpath *c);
-void every_add(struct critpath *c, const struct segments *segments);
-/* The current window; nothing if the path is not in it. */
-void every_tell(struct critpath *c);
 
 /* ---- together.c ---------------------------------------------------------------------------- */
 
@@ -198,7 +188,7 @@ void functions_json(struct json *out, const struct functions *functions,
 void computation_json(struct json *out, const struct functions *functions,
     const struct on_path *path);
 
-/* ---- by.c: --by: sums of each section; slow.c: steps that took long ------------------------ */
+/* ---- by.c: --by and --every: sums of each section; slow.c: steps that took long ------------ */
 
 /* What a rank on the path does: its computation by switches, or all COMPUTING without. */
 enum cause { COMPUTING, BLOCKED, PREEMPTED, CALLING, RECEIVING, CAUSES };
@@ -243,11 +233,10 @@ struct trend {
 
 struct by_section {
 	struct sections sections;
-	struct open_section *open;
-	size_t open_count, open_capacity;
-	struct section_path *paths;	/* by number of section */
+	struct section_path *paths;	/* by number of section, without windows */
 	size_t path_capacity;
-	uint32_t visited;		/* the section that the path is in */
+	uint64_t visited;		/* the section that the path is in */
+	bool screen;		/* of a terminal: each window replaces the previous one */
 };
 
 /* Slow steps, the slowest first; free() them. */
@@ -260,5 +249,7 @@ void by_see(struct critpath *c, const struct message *message);
 void by_add(struct critpath *c, const struct segments *segments);
 void by_end(struct critpath *c);
 void by_print(struct critpath *c);	/* by_output.c */
+/* window.c: a line for a window of the path; nothing if the path is not in it. */
+void tell_window(struct critpath *c, const struct report *report);
 
 #endif

@@ -121,6 +121,8 @@ parse_options(int argc, char **argv)
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);
 	check_together(&opt);
+	if (opt.every_ns > 0)
+		opt.by = BY_WINDOW;
 	opt.files = argv + optind;
 	opt.file_count = argc - optind > 0 ? argc - optind : 1;	/* argv ends with NULL */
 	return opt;

@@ -164,13 +164,10 @@ main(int argc, char **argv)
 		if (team.rank == 0)
 			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole,
 			    opt.form);
-	} else if (opt.every_ns > 0) {
+	} else if (opt.every_ns > 0 || opt.view.by >= BY_STEP) {
 		if (team.rank == 0)
-			print_every(&im, opt.files[0], opt.every_ns, opt.form);
-	} else if (opt.view.by >= BY_STEP) {
-		if (team.rank == 0)
-			print_sections(&im, opt.files[0], opt.view.by == BY_REGION,
-			    (uint64_t)opt.steps, opt.form, opt.view.all);
+			print_by_section(&im, opt.files[0], &opt.view, opt.every_ns,
+			    (uint64_t)opt.steps, opt.form);
 	} else {
 		read_graph_together(&im, opt.files[0], &team);
 		if (team.rank == 0 && !tell(&im, &opt, argc, argv))

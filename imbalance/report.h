@@ -3,6 +3,7 @@
 #define REPORT_H
 
 #include "../base/imbalance/imbalance.h"
+#include "../base/run/sections.h"
 #define HASH_LEAST_SIZE 16		/* there may be many windows */
 #include "../base/tool/hash_table.h"
 
@@ -21,15 +22,17 @@ void print_scaling(char **files, size_t count, bool weak, bool whole, enum form 
 /* Reports each NAME=VALUE that is exceeded; true if any is. */
 bool check_limits(const struct imbalance *im, const char **limits, size_t count, bool whole);
 
-/* Windows of the run: their sums (every.c), and a line or a screen for each (window.c). */
+/* ---- by.c: --by step and region, and --every: sums of each section ------------------ */
 
 /*
- * A rank in a window: all its locations; the useful time is that of its first thread within its
- * span. Open time is in calls that had not returned or whose other end had not come.
+ * A rank in a section: all its locations. OUTSIDE is the part of computing that is not useful: in
+ * other threads than the first, and from MPI_Finalize on. Waits are in MPI. Open time is in calls
+ * that had not returned or whose other end had not come.
  */
+enum time { COMPUTING, OUTSIDE, IN_MPI, WAITING, OPEN, TIMES };
 struct share {
-	int64_t useful_ns, compute_ns, mpi_ns, wait_ns, open_ns;
-	double cost_ns;		/* of its delays, in waits of all ranks that ended in this window */
+	int64_t ns[TIMES];
+	double cost_ns;		/* of its delays, in waits of all ranks that ended in this one */
 };
 
 /* A rank that waits for another one, or that is late at a site. */
@@ -45,10 +48,10 @@ struct pair {
 	((a)->rank == (b)->rank && (a)->for_rank == (b)->for_rank && (a)->key == (b)->key)
 HASH_TABLE_BY(pairs, struct pair, PAIR_HASH, PAIR_SAME, rank, -1)
 
-struct window_sums {
+struct section_sums {
 	struct share *shares;		/* by rank; NULL: not begun */
 	int64_t open_calls;
-	struct pairs *pairs;
+	struct pairs *pairs;		/* of a window */
 };
 
 /* The progress of a location's account. */
@@ -57,32 +60,47 @@ struct account {
 	bool began;			/* its first call has come */
 };
 
-struct every {
+struct by_section {
 	struct observer observer;	/* first */
 	struct imbalance *im;
-	int64_t every_ns;
+	struct sections sections;
 	enum form form;
 	struct account *accounts;	/* by location; NULL: the run has not begun */
 	int64_t *begin_ns, *end_ns;	/* by rank: its span */
-	struct window_sums *windows;	/* from number FIRST on */
-	size_t first, count, capacity;
-	int64_t last_ns;		/* leave of the call just seen */
-	int64_t told_ns;	/* last output of a window, or of calls that hold up the next one */
+	uint32_t last;			/* location of the call just seen */
+	int64_t last_ns;		/* its leave */
+	struct section_sums *late;	/* of that instant, for its delays; NULL: none yet */
+	int64_t open_ns;	/* windows before it have been printed; INT64_MIN: there are none */
+	int64_t told_ns;	/* last output of calls that hold up the next window */
 	/* SCREEN: of a terminal, where each window replaces the one before */
 	bool ended, screen;
 	struct text text;
 	struct json json;
+	struct section_line *lines;	/* by number of section, without windows */
+	size_t line_capacity;
 };
 
-void print_every(struct imbalance *im, const char *file, int64_t every_ns, enum form form);
+/* EVERY_NS: of windows, else 0. STEPS: 0, or how many a loop must have. */
+void print_by_section(struct imbalance *im, const char *file, const struct view *view,
+    int64_t every_ns, uint64_t steps, enum form form);
 
 /* window.c: prints a window. */
-void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns);
+void tell_window(struct by_section *by, const struct section_sums *w, int64_t from_ns,
+    int64_t to_ns);
 /* Prints which calls hold up the next window. ALL_UNTIL_NS: all is complete before. */
-void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
+void tell_open_calls(struct by_section *by, const struct reached *now, int64_t all_until_ns);
 
-/* by.c: --by step and region. STEPS: 0, or how many a loop must have. */
-void print_sections(struct imbalance *im, const char *file, bool regions, uint64_t steps,
-    enum form form, bool all);
+/* by_output.c: a step or region as a line, and all of them. */
+struct section_line {
+	struct section_row row;
+	int64_t compute_ns, mpi_ns, wait_ns;	/* of all ranks; waits are part of MPI */
+	int64_t rank, rank_ns;			/* that computes most */
+	double others_ns;			/* mean computation of the others */
+	int64_t late;				/* the rank whose delays cost most; -1: none */
+	double cost_ns, late_ns;		/* of all delays; of its own */
+};
+
+struct section_line section_line(const struct section_sums *sums, int32_t ranks);
+void print_sections(struct by_section *by, bool all);
 
 #endif

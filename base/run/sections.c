@@ -192,6 +192,8 @@ void
 sections_take(struct sections *s, const struct definitions *known, struct reader *in,
     const struct message *message, const struct calls *calls)
 {
+	if (s->window_ns > 0)
+		return;
 	if (s->lanes == NULL && known->ranks > 0) {
 		s->known = known;
 		s->lane_count = s->regions ? known->location_count : (size_t)known->ranks;
@@ -224,17 +226,26 @@ lane_forget_marks(struct section_lane *lane, int64_t before_ns)
 	return section_before(lane, passed > 0);
 }
 
-uint32_t
+/* The window of an instant. */
+static uint64_t
+window_at(const struct sections *s, int64_t at_ns)
+{
+	return at_ns > 0 ? (uint64_t)(at_ns / s->window_ns) + 1 : 1;
+}
+
+uint64_t
 sections_forget(struct sections *s, int64_t before_ns)
 {
 	uint32_t oldest = UINT32_MAX;
 
+	if (s->window_ns > 0)
+		return window_at(s, before_ns);
 	for (size_t l = 0; l < s->lane_count; l++) {
 		const uint32_t now = lane_forget_marks(&s->lanes[l], before_ns);
 
 		oldest = now < oldest ? now : oldest;
 	}
-	return oldest;
+	return s->regions ? 0 : oldest;		/* a region may begin again */
 }
 
 /* The lane's section where the piece begins; ends the piece where the next one begins. */
@@ -252,6 +263,15 @@ cut_by_lane(const struct section_lane *lane, struct section_cut *cut)
 	return section_before(lane, next);
 }
 
+static uint64_t
+cut_by_window(const struct sections *s, struct section_cut *cut)
+{
+	const uint64_t section = window_at(s, cut->from_ns);
+
+	cut->to_ns = smaller(cut->to_ns, (int64_t)section * s->window_ns);
+	return section;
+}
+
 bool
 section_next(const struct sections *s, struct section_cut *cut)
 {
@@ -262,11 +282,43 @@ section_next(const struct sections *s, struct section_cut *cut)
 		return false;
 	cut->from_ns = cut->left_from_ns;
 	cut->to_ns = cut->left_to_ns;
-	cut->section = lane != NULL ? cut_by_lane(lane_of_thread(lane, cut->worker), cut) : 0;
+	cut->section = s->window_ns > 0 ? cut_by_window(s, cut) :
+	    lane != NULL ? cut_by_lane(lane_of_thread(lane, cut->worker), cut) : 0;
 	if (cut->section == 0)
 		cut->section = cut_by_lane(lane, cut);
 	cut->left_from_ns = cut->to_ns;
 	return true;
+}
+
+/* ---- sums of a tool ------------------------------------------------------------------- */
+
+void *
+section_sums(struct sections *s, uint64_t section)
+{
+	void **sums = &s->none_sums;
+
+	if (section > 0) {
+		const uint64_t i = section > s->closed ? section - s->closed - 1 : 0;
+
+		while (s->sums_end - s->sums_begin <= i)
+			ENQUEUE(s->sums, s->sums_begin, s->sums_end, s->sums_room);
+		sums = &s->sums[s->sums_begin + i];
+	}
+	if (*sums == NULL)
+		*sums = zalloc(1, s->sums_size);
+	return *sums;
+}
+
+void
+sections_close(struct sections *s, uint64_t first, void (*end)(void *of, uint64_t section),
+    void *of)
+{
+	while (s->closed + 1 < first) {
+		end(of, s->closed + 1);
+		free(section_sums(s, s->closed + 1));
+		s->sums_begin++;
+		s->closed++;
+	}
 }
 
 /* ---- finding steps --------------------------------------------------------------------- */
@@ -391,4 +443,10 @@ sections_by_regions(struct sections *s)
 {
 	*s = (struct sections){ .regions = true, .count = 1 };
 	AT(s->at, s->capacity, 0)->instances = 0;
+}
+
+void
+sections_by_windows(struct sections *s, int64_t window_ns)
+{
+	*s = (struct sections){ .window_ns = window_ns };
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run divided into sections: steps, or regions. A section has a label and, on each rank, one
- * time or several. At each instant a thread is in one section, so sums over sections add up to the
- * run. Section 0 is the time in none.
+ * The run divided into sections: steps, regions, or windows of time. A section has, on each rank,
+ * one time or several. At each instant a thread is in one section, so sums over sections add up to
+ * the run. Section 0 is the time in none. Windows have numbers from 1, and no labels.
  *
- *	sections_by_steps(&sections, file, 0);			or sections_by_regions(&sections);
+ *	sections_by_steps(&sections, file, 0);		or by_regions or by_windows
  *	sections_take(&sections, &known, in, &message, &calls);	each, before its times are divided
  *	cut = section_cut(location, worker, from_ns, to_ns);
  *	while (section_next(&sections, &cut))
- *		... the time from cut.from_ns to cut.to_ns is in cut.section
+ *		... the time from cut.from_ns to cut.to_ns is in cut.section; add it to
+ *		... section_sums(&sections, cut.section)
+ *	sections_close(&sections, sections_forget(&sections, before_ns), end, of);
  *
  * A step lasts from the leave of the call before it to the leave of its last call, for all threads
  * of the rank. The section of a region has all its instances, without the regions within it; each
@@ -16,7 +18,7 @@
  * of its location's thread.
  *
  * Memory: 24 bytes for each rank and section from the oldest that is needed to the newest, and 24
- * bytes for each section.
+ * bytes for each section; of windows 8 from that oldest on. Sums are the tool's.
  */
 #ifndef SECTIONS_H
 #define SECTIONS_H
@@ -103,6 +105,12 @@ struct sections {
 	struct section *at;		/* 0: none */
 	size_t count, capacity;
 	bool regions;
+	int64_t window_ns;		/* 0: steps or regions */
+	/* What the tool sums up: in section 0, and in those after the last CLOSED one. */
+	size_t sums_size;		/* the tool sets it */
+	void *none_sums, **sums;
+	size_t sums_begin, sums_end, sums_room;
+	uint64_t closed;
 	struct samples block;		/* of regions, as read */
 	const struct definitions *known;
 	size_t lane_count;
@@ -134,16 +142,24 @@ struct sections {
  */
 void sections_by_steps(struct sections *sections, const char *file, uint64_t wanted);
 void sections_by_regions(struct sections *sections);
+void sections_by_windows(struct sections *sections, int64_t window_ns);
 /* Any message; CALLS holds the block if it is one. */
 void sections_take(struct sections *sections, const struct definitions *known, struct reader *in,
     const struct message *message, const struct calls *calls);
 /* No time before the instant will be divided. Returns the first section that is still needed. */
-uint32_t sections_forget(struct sections *sections, int64_t before_ns);
+uint64_t sections_forget(struct sections *sections, int64_t before_ns);
+
+/* Of a section that is not closed; zero at first. A closed one's are those of the first open. */
+void *section_sums(struct sections *sections, uint64_t section);
+/* Closes the sections from 1 to before FIRST, in order: calls END, and frees their sums. */
+void sections_close(struct sections *sections, uint64_t first,
+    void (*end)(void *of, uint64_t section), void *of);
 
 /* The time of a thread, cut where its sections begin, as far as blocks have been seen. */
 struct section_cut {
 	int64_t from_ns, to_ns;		/* the current piece */
-	uint32_t section, location, worker;
+	uint64_t section;
+	uint32_t location, worker;
 	int64_t left_from_ns, left_to_ns;
 };
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path
- * arrive in order of time and without gaps, so the windows add up to the path. Memory: one window.
- */
+/* A window of the path, as a line or a JSON object. */
 #include "critpath.h"
 
 enum { TOLD = 5 };	/* ranks, places and functions of a window */
@@ -29,16 +26,16 @@ ORDER(by_time, struct on_rank, MOST(ns) BY(rank))
 ORDER(by_samples, struct function, MOST(samples) BY_TEXT(frame.name) BY_ANY_TEXT(frame.file))
 
 static void
-tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *places,
-    size_t count, const struct listed *l)
+tell_json(struct critpath *c, const struct report *report, const struct on_rank *ranks,
+    const struct place *places, size_t count, const struct listed *l)
 {
 	const struct definitions *known = &c->run.graph.known;
-	const struct share told = share_told(&c->every.report.total, true);
+	const struct share told = share_told(&report->total, true);
 	struct json *out = &c->output.json;
 
 	json_begin_object(out, NULL);
-	json_seconds(out, "from_s", c->every.report.begin_ns);
-	json_seconds(out, "to_s", c->every.report.end_ns);
+	json_seconds(out, "from_s", report->begin_ns);
+	json_seconds(out, "to_s", report->end_ns);
 	for (int k = 0; k < KINDS; k++) {
 		char key[32];
 
@@ -72,14 +69,13 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 }
 
 static void
-tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *places,
-    size_t count, const struct listed *l)
+tell_text(struct critpath *c, const struct report *r, const struct on_rank *ranks,
+    const struct place *places, size_t count, const struct listed *l)
 {
-	const struct report *r = &c->every.report;
 	const struct share told = share_told(&r->total, true);
 	const double percent = 100 / (double)(r->end_ns - r->begin_ns);
 
-	if (c->every.screen)
+	if (c->by->screen)
 		text_put(&c->output.text, "\033[H\033[J");
 	text_print(&c->output.text, "%.3f s: the path is compute %.1f %%, MPI %.1f %%, transfer "
 	    "%.1f %%; ", seconds(r->end_ns), percent * (double)told.ns[COMPUTE],
@@ -101,7 +97,7 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	    (int)ranks[0].rank);
 	if (count == 0)
 		text_char(&c->output.text, '\n');
-	for (size_t p = 0; p < count && p < (c->every.screen ? TOLD : 1); p++)
+	for (size_t p = 0; p < count && p < (c->by->screen ? TOLD : 1); p++)
 		text_line(&c->output.text, "%s %.1f %% rank %d's %s %s", p == 0 ? ";" : " ",
 		    percent * (double)places[p].ns, (int)places[p].rank,
 		    places[p].compute ? "computation before" : "time in",
@@ -109,10 +105,9 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 }
 
 void
-every_tell(struct critpath *c)
+tell_window(struct critpath *c, const struct report *report)
 {
 	const struct definitions *known = &c->run.graph.known;
-	struct report *report = &c->every.report;
 	struct on_rank *ranks;
 	struct share *shares;
 	struct place *places;
@@ -131,45 +126,12 @@ every_tell(struct critpath *c)
 		l = functions_list(&c->functions, known, BY_FUNCTION);
 	/* How much of what other ranks do has been read when a window ends is chance. */
 	SORT(l.at, l.count, by_samples);
-	(c->opt.form == JSON ? tell_json : tell_text)(c, ranks, places, count, &l);
+	(c->opt.form == JSON ? tell_json : tell_text)(c, report, ranks, places, count, &l);
 	text_flush(&c->output.text);
 	fflush(stdout);
 	free(shares);
 	free(ranks);
 	free(places);
 	free(l.at);
-	report_free(report);
-	*report = (struct report){ .whole = true };
 	functions_begin_window(&c->functions);
-}
-
-void
-every_begin(struct critpath *c)
-{
-	text_begin(&c->output.text, stdout, NULL);
-	json_begin(&c->output.json, &c->output.text);
-	c->every.report.whole = true;
-}
-
-void
-every_add(struct critpath *c, const struct segments *segments)
-{
-	for (size_t i = 0; i < segments->count; i++) {
-		struct segment piece = segments->at[i];
-
-		functions_find(&c->functions, &piece);
-		while (piece.begin_ns < piece.end_ns) {
-			const int64_t end_ns = (piece.begin_ns / c->opt.every_ns +
-			    1) * c->opt.every_ns;
-			struct segment part = piece;
-
-			if (end_ns < piece.end_ns)
-				part.end_ns = end_ns;
-			report_add(&c->every.report, &c->run.graph.known, &part);
-			functions_part(&c->functions, &part);
-			if (part.end_ns == end_ns)
-				every_tell(c);
-			piece.begin_ns = part.end_ns;
-		}
-	}
 }
