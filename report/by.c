@@ -29,18 +29,13 @@ next_cell(FILE *in, int *end)
 	char *cell = NULL;
 	size_t count = 0, capacity = 0;
 	bool quoted = false;
-	int c;
+	int c, last = EOF;
 
-	while ((c = getc(in)) != EOF && (quoted || (c != ',' && c != '\n')))
-		if (c != '"')
+	for (; (c = getc(in)) != EOF && (quoted || (c != ',' && c != '\n')); last = c) {
+		quoted ^= c == '"';
+		if (c != '"' || (quoted && last == '"'))	/* two are one in the cell */
 			*APPEND(cell, count, capacity) = (char)c;
-		else if (quoted && (c = getc(in)) == '"')
-			*APPEND(cell, count, capacity) = '"';
-		else if (quoted) {
-			quoted = false;
-			ungetc(c, in);
-		} else
-			quoted = true;
+	}
 	*APPEND(cell, count, capacity) = '\0';
 	*end = c;
 	return cell;
@@ -66,22 +61,16 @@ set_cell(struct run_part *part, const char *head, char *cell)
 static void
 read_parts(struct run_parts *parts, FILE *in)
 {
-	char *heads[MOST_HEADS] = { NULL };
+	char *heads[MOST_HEADS] = { NULL }, *cell;
 	size_t count = 0;
 	int end = ',';
 
 	while (end == ',' && count < MOST_HEADS)
 		heads[count++] = next_cell(in, &end);
-	while (end != EOF) {
-		struct run_part part = { .number = NAN };
-		char *cell = next_cell(in, &end);
-
-		if (end == EOF)
-			break;
-		set_cell(&part, heads[0], cell);
-		for (size_t i = 1; i < count && end == ','; i++)
-			set_cell(&part, heads[i], next_cell(in, &end));
-		*APPEND(parts->at, parts->count, parts->capacity) = part;
+	for (size_t i = 0; cell = next_cell(in, &end), end != EOF; i = end == ',' ? i + 1 : 0) {
+		if (i == 0)
+			APPEND(parts->at, parts->count, parts->capacity)->number = NAN;
+		set_cell(&parts->at[parts->count - 1], heads[i % count], cell);
 	}
 	for (size_t i = 0; i < count; i++)
 		free(heads[i]);
