@@ -152,8 +152,8 @@ way_rows(const struct whatif *whatif, const struct definitions *known)
 		if (way->length_ns > 0) {
 			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu",
 			    largest(ranks, (size_t)known->ranks));
-			ways[n].where = site_shown(known, largest(r->by[BY_SITE].at,
-			    r->by[BY_SITE].count));
+			ways[n].where = site_shown(known, largest(r->by[OF_SITE].at,
+			    r->by[OF_SITE].count));
 		}
 		free(ranks);
 	}

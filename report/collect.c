@@ -47,7 +47,6 @@ begin_run(struct page *page)
 
 	bins_begin(&page->bins, known->location_count, known->run_ns,
 	    page->budget / BYTES_EACH_CELL);
-	page->path_ns = zalloc((size_t)known->ranks, sizeof *page->path_ns);
 	page->matrix = (struct matrix){ .side = side, .ranks = known->ranks,
 	    .messages = zalloc(side * side, sizeof(uint64_t)),
 	    .bytes = zalloc(side * side, sizeof(uint64_t)) };
@@ -113,38 +112,23 @@ take_balance(struct page *page, struct reader *in, const struct message *message
 }
 
 static void
-add_piece(struct page *page, const struct event *piece, bool polls)
-{
-	const int32_t rank = page->im.graph.known.location_rank[piece->location];
-	const int64_t ns = piece->end_ns - piece->begin_ns;
-	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE && !polls, ns,
-	    piece->what == TRANSFER_PIECE ? ns : 0, polls ? ns : 0 };
-
-	if (piece->what != START_PIECE)
-		places_add(&page->places, &place);
-	page->path_ns[rank][piece->what] += ns;
-	page->path_all_ns[piece->what] += ns;
-	page->segments++;
-	*AT(page->path_site_ns, page->path_sites, piece->site) += ns;
-	bins_add(&page->bins, piece->location, ON_PATH, piece->begin_ns, piece->end_ns);
-	if (pool_wants(&page->pieces, piece->begin_ns, piece->end_ns))
-		pool_keep(&page->pieces, piece);
-}
-
-static void
 take_segments(struct page *page, struct reader *in, const struct message *message)
 {
-	struct segments *path = &page->path;
+	struct segments *path = &page->segments;
 
 	path->count = 0;
 	segments_read(path, in, message, &page->im.graph.known);
 	for (const struct segment *s = path->at; s < path->at + path->count; s++) {
 		const bool frames = s->kind != COMPUTE && span_frames(s->call);
 		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1,
-		    s->call, frames ? START_PIECE : s->kind };
+		    s->call, frames ? START : s->kind };
 
-		if (s->kind != GAP)
-			add_piece(page, &piece, s->polls);
+		report_add(&page->path, &page->im.graph.known, s);
+		if (s->kind == GAP)
+			continue;
+		bins_add(&page->bins, s->location, ON_PATH, s->begin_ns, s->end_ns);
+		if (pool_wants(&page->pieces, s->begin_ns, s->end_ns))
+			pool_keep(&page->pieces, &piece);
 	}
 }
 
@@ -271,6 +255,7 @@ void
 page_read(struct page *page, const char *file, int percent, size_t budget)
 {
 	char *name = (char *)(uintptr_t)file, gain[32], path[32];
+	const struct definitions *known = &page->im.graph.known;
 	pid_t child = 0;
 	int fd;
 
@@ -293,16 +278,20 @@ page_read(struct page *page, const char *file, int percent, size_t budget)
 		snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	}
 	read_graph(&page->im, child > 0 ? path : file);
+	page->path_told = share_told(&page->path.total, false);
+	page->path_ranks = report_by_rank(&page->path, known);
+	for (int32_t r = 0; r < known->ranks; r++)
+		page->path_ranks[r] = share_told(&page->path_ranks[r], false);
 	/* Path time other than computation has its own lines, so that all add up to the path. */
 	if (page->functions.count > 0) {
 		function_times_add(&page->functions, &(struct function_time){ .name = "(MPI)",
-		    .path_ns = page->path_all_ns[MPI_PIECE] });
+		    .path_ns = page->path_told.ns[MPI] });
 		function_times_add(&page->functions, &(struct function_time){ .name = "(transfer)",
-		    .path_ns = page->path_all_ns[TRANSFER_PIECE] });
+		    .path_ns = page->path_told.ns[TRANSFER] });
 		function_times_fold(&page->functions);
 	}
-	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
-	    path_sum_ns(page->path_all_ns), page->gains, page->gain_count, page->percent,
+	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->path.places,
+	    report_told_ns(&page->path), page->gains, page->gain_count, page->percent,
 	    page->balances, page->balance_count });
 	SORT(page->gains, page->gain_count, by_gain);
 	if (child > 0 && !ended_well(child))
@@ -311,16 +300,10 @@ page_read(struct page *page, const char *file, int percent, size_t budget)
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-int64_t
-path_sum_ns(const int64_t by_piece[PIECES])
-{
-	return by_piece[COMPUTE_PIECE] + by_piece[MPI_PIECE] + by_piece[TRANSFER_PIECE];
-}
-
 double
 path_share(const struct page *page, int64_t ns)
 {
-	return (double)ns / (double)path_sum_ns(page->path_all_ns);
+	return (double)ns / (double)report_told_ns(&page->path);
 }
 
 const char *

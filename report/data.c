@@ -52,7 +52,7 @@ put_events(struct json *out, const char *key, const struct pool *pool, struct nu
 
 /* The cells of each row as letters with repeat counts: "b12a3". */
 static void
-put_rows(struct json *out, const struct bins *bins, const char *key, bool of_path)
+put_cells(struct json *out, const struct bins *bins, const char *key, bool of_path)
 {
 	unsigned used = 0;
 	unsigned char *cells = bins_cells(bins, 1, 1, of_path, &used);
@@ -82,7 +82,7 @@ static void
 put_path(struct json *out, const struct bins *bins)
 {
 	if (bins_path_spreads(bins)) {
-		put_rows(out, bins, "levels", true);
+		put_cells(out, bins, "levels", true);
 		return;
 	}
 	json_break(out);
@@ -194,7 +194,7 @@ data_write(struct text *text, struct page *page, size_t events)
 		json_end_array(out);
 	}
 	put_states(out);
-	put_rows(out, &page->bins, "bins", false);
+	put_cells(out, &page->bins, "bins", false);
 	put_path(out, &page->bins);
 	put_events(out, "events", &page->events, &numbers);
 	put_events(out, "computations", &page->computations, &numbers);

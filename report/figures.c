@@ -140,16 +140,16 @@ draw_waits(struct text *out, const struct page *page)
 static double
 path_value(const struct page *page, int32_t rank, size_t kind)
 {
-	return seconds(page->path_ns[rank][kind]);
+	return seconds(page->path_ranks[rank].ns[kind]);
 }
 
 static void
 draw_path_bars(struct text *out, const struct page *page)
 {
-	static const struct colour pieces[PIECES] = { { "a1", "computation" }, { "a2", "MPI" },
+	static const struct colour pieces[KINDS] = { { "a1", "computation" }, { "a2", "MPI" },
 	    { "a3", "transfer" }, { "a6", "start and end" } };
 	static const struct bars bars = { "path", "The critical path by rank and kind",
-	    pieces, PIECES, path_value };
+	    pieces, KINDS, path_value };
 
 	draw_bars(out, page, &bars);
 }
@@ -157,7 +157,7 @@ draw_path_bars(struct text *out, const struct page *page)
 static bool
 has_path(const struct page *page)
 {
-	return page->segments > 0;
+	return page->path.segments > 0;
 }
 
 /* ---- communication matrix ------------------------------------------------------------------ */

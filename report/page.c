@@ -115,19 +115,19 @@ put_facts(struct text *out, const struct page *page)
 		put_share(out, "transfer", "transfer", i.transfer);
 	}
 	put_share(out, "wait_share", "of all time waits", (double)explained_of(im).wait_ns / time);
-	if (page->segments > 0) {
+	if (page->path.segments > 0) {
 		put_share(out, "path_compute", "of the path computation",
-		    path_share(page, page->path_all_ns[COMPUTE_PIECE]));
+		    path_share(page, page->path_told.ns[COMPUTE]));
 		put_share(out, "path_mpi", "of the path MPI",
-		    path_share(page, page->path_all_ns[MPI_PIECE]));
+		    path_share(page, page->path_told.ns[MPI]));
 		put_share(out, "path_transfer", "of the path transfers",
-		    path_share(page, page->path_all_ns[TRANSFER_PIECE]));
+		    path_share(page, page->path_told.ns[TRANSFER]));
 	}
 	text_put(out, "</ul>\n");
 	if (page->ideal == NULL && isfinite(e.communication))
 		text_put(out, "<p class=\"soft\">Communication efficiency is serialisation times "
 		    "transfer. A replay on an ideal network tells them apart: lp-replay GRAPH &gt;ideal, then lp-report --ideal ideal GRAPH.</p>\n");
-	if (page->segments == 0)
+	if (page->path.segments == 0)
 		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath "
 		    "finds it.</p>\n");
 	text_put(out, "</section>\n");
@@ -243,7 +243,7 @@ put_provenance(struct text *out, const struct page *page)
 static bool
 is_anywhere(const struct page *page, enum activity activity)
 {
-	bool any = activity < WAIT_MESSAGE || (activity == ON_PATH && page->segments > 0) ||
+	bool any = activity < WAIT_MESSAGE || (activity == ON_PATH && page->path.segments > 0) ||
 	    (activity >= WAITS_END && activity < ACTIVITIES && page->im.counts.switched > 0);
 
 	for (int s = 0; s < STATES; s++)

@@ -10,9 +10,9 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include "../base/path/report.h"
 #include "../base/run/places.h"
 #include "../base/run/span.h"
-#include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../base/tool/text.h"
 #include "../base/waits/functions.h"
@@ -61,19 +61,13 @@ enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_CO
 extern const struct colour colours[COLOURS];
 enum activity activity_of(enum state state);
 
-/*
- * Kinds of segments of the path, numbered as in lp-trace(5). MPI_Init and MPI_Finalize count as
- * start, and shares leave the start out: base/run/span.h.
- */
-enum piece { COMPUTE_PIECE, MPI_PIECE, TRANSFER_PIECE, START_PIECE, PIECES };
-
 struct event {
 	int64_t begin_ns, end_ns;
 	uint32_t location, site;
 	/* rank waited for, -1: none; of a message its sender's location */
 	int32_t partner;
 	uint16_t call;
-	uint16_t what;	/* state of a wait, or one of these; of the path enum piece */
+	uint16_t what;	/* state of a wait, or one of these; of the path enum segment_kind */
 };
 /* The last is the computation before a call; those before it are parts of computations. */
 enum { A_CALL = STATES, A_BLOCKED, A_PREEMPTED, A_COMPUTATION };
@@ -215,13 +209,10 @@ struct page {
 	size_t off_count, off_capacity;
 	struct pool messages;		/* on the receiver's row, from send to receipt */
 	struct matrix matrix;
-	struct segments path;		/* of one message */
-	struct places places;		/* of the path */
-	int64_t (*path_ns)[PIECES];	/* by rank */
-	int64_t *path_site_ns;		/* by site */
-	size_t path_sites;
-	int64_t path_all_ns[PIECES];
-	uint64_t segments;
+	struct segments segments;	/* of one message */
+	/* MPI_Init and MPI_Finalize count as start; shares leave the start out. */
+	struct report path;
+	struct share path_told, *path_ranks;	/* of all, and by rank */
 	struct function_times functions;	/* of the path, from samples */
 	struct named named;
 	struct run_parts parts;
@@ -240,8 +231,6 @@ struct page {
 
 /* collect.c: reads a path stream, or a graph, which gets its path, and gains if PERCENT > 0. */
 void page_read(struct page *page, const char *file, int percent, size_t budget);
-/* The path without the start, which is the base of shares. */
-int64_t path_sum_ns(const int64_t by_piece[PIECES]);
 double path_share(const struct page *page, int64_t ns);
 enum { LABEL = 1024 };		/* bytes of a place in the program */
 const char *site_label(const struct page *page, size_t site, char text[LABEL]);

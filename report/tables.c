@@ -153,7 +153,7 @@ static void
 places_table(struct text *out, const struct page *page)
 {
 	size_t count;
-	struct place *places = places_sorted(&page->places, &count);
+	struct place *places = places_sorted(&page->path.places, &count);
 	struct columns columns;
 	char where[LABEL];
 
@@ -363,7 +363,7 @@ hosts_table(struct text *out, const struct page *page)
 
 		if (host == SIZE_MAX)
 			continue;
-		sums[host][0] += seconds(path_sum_ns(page->path_ns[r]));
+		sums[host][0] += seconds(share_told_ns(&page->path_ranks[r], false));
 		sums[host][1] += seconds(waits_ns(ranks, r));
 		sums[host][2] += seconds(ranks->cells[r].compute_ns);
 		sums[host][3] += seconds(ranks->cells[r].mpi_ns);
@@ -386,7 +386,8 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	struct line *lines = sorted_cells(&page->im, by, &count);
 	struct columns columns;
 	const char *unit = by == BY_RANK ? "s" : "rank-s";
-	const bool path = page->segments > 0 && (by == BY_SITE || by == BY_RANK);
+	const struct share_list *sites = &page->path.by[OF_SITE];
+	const bool path = page->path.segments > 0 && (by == BY_SITE || by == BY_RANK);
 	char label[LABEL];
 
 	snprintf(label, sizeof label, "%swait (%s)\twaits\tcomputation (%s)\tMPI (%s)\tcalls\t%s",
@@ -395,8 +396,9 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const int64_t path_ns = by == BY_RANK ? path_sum_ns(page->path_ns[of]) :
-		    of < page->path_sites ? page->path_site_ns[of] : 0;
+		const int64_t path_ns = by == BY_RANK ?
+		    share_told_ns(&page->path_ranks[of], false) : of < sites->count ?
+		    share_sum(&sites->at[of]) : 0;
 		const double numbers[] = { seconds(path_ns), seconds(lines[i].wait_ns),
 		    (double)c->waits, seconds(c->compute_ns), seconds(c->mpi_ns),
 		    (double)c->calls, (double)of };

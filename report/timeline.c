@@ -189,7 +189,7 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 
 	draw_begin(out, id, WIDE, lanes_height(page), title, verdict);
 	draw_legend(out, WIDE, colours, COLOURS, (used & ~1u) |
-	    (page->segments > 0 ? 1u << (spreads ? PATH_SHARES : ON_PATH) : 0));
+	    (page->path.segments > 0 ? 1u << (spreads ? PATH_SHARES : ON_PATH) : 0));
 	draw_time_axis(out, seconds(axis_ns), TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums up the path: shares by rank, call, site and kind, and the longest pieces. */
+#include <stdlib.h>
+
 #include "../run/span.h"
-#include "output.h"
+#include "../tool/tool.h"
+#include "report.h"
 
 static bool
 longer(const struct segment *a, const struct segment *b)
@@ -46,11 +49,11 @@ void
 report_add(struct report *report, const struct definitions *known, const struct segment *segment)
 {
 	const int64_t ns = segment->end_ns - segment->begin_ns;
-	struct shares *by = report->by;
+	struct share_list *by = report->by;
 
-	if (by[BY_LOCATION].at == NULL)
-		by[BY_LOCATION] = (struct shares){ zalloc(known->location_count, sizeof *by->at),
-		    known->location_count };
+	if (by[OF_LOCATION].at == NULL)
+		by[OF_LOCATION] = (struct share_list){
+		    zalloc(known->location_count, sizeof *by->at), known->location_count };
 	if (report->segments == 0) {
 		report->begin_ns = segment->begin_ns;
 		report->first_location = segment->location;
@@ -65,9 +68,9 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	}
 	report->computations += segment->kind == COMPUTE || segment->kind == START;
 	add_segment(&report->total, segment);
-	add_segment(&by[BY_LOCATION].at[segment->location], segment);
-	add_segment(AT(by[BY_CALL].at, by[BY_CALL].count, segment->call), segment);
-	add_segment(AT(by[BY_SITE].at, by[BY_SITE].count, segment->site), segment);
+	add_segment(&by[OF_LOCATION].at[segment->location], segment);
+	add_segment(AT(by[OF_CALL].at, by[OF_CALL].count, segment->call), segment);
+	add_segment(AT(by[OF_SITE].at, by[OF_SITE].count, segment->site), segment);
 	keep_longest(report, segment);
 	if (segment->kind != START &&
 	    (report->whole || segment->call == 0 || !span_frames(segment->call)))
@@ -191,8 +194,8 @@ report_by_rank(const struct report *report, const struct definitions *known)
 {
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 
-	for (uint32_t l = 0; l < known->location_count && l < report->by[BY_LOCATION].count; l++)
+	for (uint32_t l = 0; l < known->location_count && l < report->by[OF_LOCATION].count; l++)
 		if (known->location_rank[l] >= 0)
-			add_share(&shares[known->location_rank[l]], &report->by[BY_LOCATION].at[l]);
+			add_share(&shares[known->location_rank[l]], &report->by[OF_LOCATION].at[l]);
 	return shares;
 }

@@ -4,9 +4,8 @@
 #include "../run/verdict.h"
 #include "output.h"
 
-/* The total of the shares. */
-static int64_t
-told_sum(const struct share *told, bool whole)
+int64_t
+share_told_ns(const struct share *told, bool whole)
 {
 	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] +
 	    (whole ? told->ns[START] : 0);
@@ -17,7 +16,7 @@ report_told_ns(const struct report *report)
 {
 	const struct share told = share_told(&report->total, report->whole);
 
-	return told_sum(&told, report->whole);
+	return share_told_ns(&told, report->whole);
 }
 
 /* A line of a list: a share of the path, as printed. */
@@ -74,26 +73,26 @@ share_rows(const struct report *report, const struct definitions *known, enum sh
 {
 	static const struct field *const fields[SHARES] = { rank_fields, call_fields, site_fields };
 	const int64_t told_ns = report_told_ns(report);
-	struct share *ranks = of == BY_LOCATION ? report_by_rank(report, known) : NULL;
-	const struct shares shares = of != BY_LOCATION ? report->by[of] :
-	    (struct shares){ ranks, (size_t)known->ranks };
+	struct share *ranks = of == OF_LOCATION ? report_by_rank(report, known) : NULL;
+	const struct share_list shares = of != OF_LOCATION ? report->by[of] :
+	    (struct share_list){ ranks, (size_t)known->ranks };
 	struct line *lines = zalloc(shares.count, sizeof *lines);
 	size_t count = 0;
 
-	for (size_t i = of == BY_CALL && !is_text; i < shares.count; i++) {
+	for (size_t i = of == OF_CALL && !is_text; i < shares.count; i++) {
 		struct line line = { .index = (unsigned)i,
 		    .share = share_told(&shares.at[i], report->whole) };
 
-		line.ns = told_sum(&line.share, report->whole);
+		line.ns = share_told_ns(&line.share, report->whole);
 		line.of_path = (double)line.ns / (double)(told_ns > 0 ? told_ns : 1);
-		if (share_sum(&shares.at[i]) > 0 || (of == BY_LOCATION && !is_text))
+		if (share_sum(&shares.at[i]) > 0 || (of == OF_LOCATION && !is_text))
 			lines[count++] = line;
 	}
 	if (is_text)
 		SORT(lines, count, by_share);
 	for (size_t i = 0; i < count && i < shown; i++)
-		lines[i].name = of == BY_CALL && lines[i].index == 0 ? "(compute)" :
-		    of == BY_CALL ? call_name(lines[i].index) : of == BY_LOCATION ? NULL :
+		lines[i].name = of == OF_CALL && lines[i].index == 0 ? "(compute)" :
+		    of == OF_CALL ? call_name(lines[i].index) : of == OF_LOCATION ? NULL :
 		    is_text ? site_shown(known, lines[i].index) : site_text(known, lines[i].index);
 	free(ranks);
 	return (struct rows){ fields[of], lines, count, sizeof *lines };

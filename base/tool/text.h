@@ -63,6 +63,12 @@ static inline int text_compare(const char *a, const char *b)
 	return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
 /* ---- for people ----------------------------------------------------------------------------- */
 
 /*

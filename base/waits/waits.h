@@ -31,6 +31,7 @@
 #include "../run/collective.h"
 #include "../run/graph_input.h"
 #include "../run/span.h"
+#include "../tool/text.h"
 #include "../tool/tool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
@@ -393,12 +394,6 @@ size_t chain_count(const struct imbalance *im);
 size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
 
 /* ---- what follows from the sums: sums.c ---- */
-
-static inline double
-seconds(int64_t ns)
-{
-	return 1e-9 * (double)ns;
-}
 
 /* The analytic estimate of a rank or of a call; of all ranks. */
 struct totals totals_of(const struct imbalance *im, enum dimension by, size_t index);
