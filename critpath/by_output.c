@@ -120,21 +120,17 @@ by_json(struct critpath *c, const struct slow *slow, size_t count)
 	json_begin_object(out, NULL);
 	json_seconds(out, "run_s", c->run.graph.known.run_ns);
 	json_seconds(out, "path_s", report_length_ns(&c->output.report));
-	if (by->sections.regions) {
-		json_rows(out, "regions", region_fields, by->paths, by->sections.count,
-		    sizeof *by->paths);
-		json_end_object(out);
-		json_end_line(out);
-		return;
+	if (!by->sections.regions) {
+		sections_json(out, &by->sections);
+		json_begin_array(out, "trends");
+		for (size_t i = 0; i < by->sections.steps.count; i++)
+			if (trend_of(by, i, &t))
+				json_row(out, NULL, trend_fields, &t);
+		json_end_array(out);
+		json_rows(out, "slow", slow_fields, slow, count, sizeof *slow);
 	}
-	sections_json(out, &by->sections);
-	json_begin_array(out, "trends");
-	for (size_t i = 0; i < by->sections.steps.count; i++)
-		if (trend_of(by, i, &t))
-			json_row(out, NULL, trend_fields, &t);
-	json_end_array(out);
-	json_rows(out, "slow", slow_fields, slow, count, sizeof *slow);
-	json_rows(out, "sections", fields_of(by), by->paths, by->sections.count, sizeof *by->paths);
+	json_rows(out, by->sections.regions ? "regions" : "sections", fields_of(by), by->paths,
+	    by->sections.count, sizeof *by->paths);
 	json_end_object(out);
 	json_end_line(out);
 }
