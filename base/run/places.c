@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HASH_LEAST_SIZE 64		/* there may be many tables: one for each stretch */
 #include "../tool/hash_table.h"
 #include "../tool/tool.h"
 

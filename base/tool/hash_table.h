@@ -64,7 +64,7 @@ hash_of_numbers(const uint32_t *numbers, size_t count)
 #endif
 
 #define HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY) \
-	struct name { size_t count, mask; slot slots[]; }; \
+	struct name { size_t count, mask; slot slots[]; };	/* MASK: their number - 1 */ \
 	\
 	static inline slot *name##_next(const struct name *table, const slot *before) \
 	{ \
