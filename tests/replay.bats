@@ -587,11 +587,61 @@ freed() {
 	lp-replay -n "$case/cfg" --explain 2:1 t.graph >t.out
 	grep -qx 'bus	1010000	11010000	10000000' t.out
 	grep -qx 'wire	11010000	21010000	10000000' t.out
+	# Collectives as messages have overheads before and behind each of them.
+	random_run.py make 272 more 20 | lp-graph 2>/dev/null >t.graph
+	lp-replay -n "$ROOT/tests/golden.d/texts/free.machine" --explain 1 t.graph | awk '
+		$1 == "all" { all = $2; next } NR > 2 { sum += $2 } END { exit !(all > 0 && (all - sum) ^ 2 < 10) }'
+}
+
+@test "a wait for a partner ends when the ranks entered that MPI makes it wait for" {
+	parts() {
+		tr '|' '\n' <<<"machine|$1|collective bcast constant max none max|nodes 4|latency 1 us|eager 100 B" >t.machine
+		lp-replay -n t.machine --explain "$2" t.graph | awk 'NR > 2 && $2 > 0 { print $1, $2 }' | xargs
+	}
+	# Rank 2 enters MPI_Bcast late, but only the root counts. A message that waits for its receive is seen once it is sent.
+	pack >t.pack <<-END
+		trace ranks=3
+		1 MPI_Bcast 0 20000 comm=1 peer=0
+		0 MPI_Bcast 10000 20000 comm=1 peer=0
+		2 MPI_Bcast 100000 110000 comm=1 peer=0
+		1 MPI_Probe 120000 140000 comm=1 peer=0 tag=1
+		1 MPI_Recv 140000 150000 comm=1 peer=0 tag=1 received=200
+		0 MPI_Send 130000 150000 comm=1 peer=1 tag=1 sent=200
+	END
+	lp-graph t.pack >t.graph 2>err
+	[ "$(parts 'model loggp|bandwidth 100 MB/s' 1)" = 'compute 100000 wire 4000 partner 19000 all 123000' ]
+	[ "$(parts 'model loggp|bandwidth 100 MB/s' 0)" = 'compute 120000 wire 2000 all 122000' ]
+	# The root of MPI_Reduce waits for all, the others for their own messages. Then MPI_Barrier waits for the bus.
+	pack >t.pack <<-END
+		trace ranks=3
+		1 MPI_Reduce 0 10000 comm=1 peer=0 sent=1000
+		0 MPI_Reduce 5000 20000 comm=1 peer=0 sent=1000
+		2 MPI_Reduce 15000 20000 comm=1 peer=0 sent=1000
+		0 MPI_Isend 20000 21000 comm=1 peer=1 tag=1 sent=50 request=1
+		0 MPI_Barrier 21000 40000 comm=1
+		1 MPI_Barrier 21000 40000 comm=1
+		2 MPI_Barrier 21000 40000 comm=1
+		1 MPI_Recv 40000 41000 comm=1 peer=0 tag=1 received=50
+		0 MPI_Wait 40000 41000 request=1
+	END
+	lp-graph t.pack >t.graph 2>err
+	[ "$(parts 'buses 1|bandwidth 10 MB/s' 0)" = 'compute 5000 latency 2000 wire 4000 bus 5000 partner 195000 all 211000' ]
+	[ "$(parts 'buses 1|bandwidth 10 MB/s' 1)" = 'compute 11000 latency 2000 wire 104000 bus 5000 partner 90000 all 212000' ]
+	[ "$(parts 'buses 1|bandwidth 10 MB/s' 2)" = 'compute 16000 latency 1000 wire 104000 bus 90000 all 211000' ]
+	# A call on a file that held up all keeps the time after that.
+	pack >t.pack <<-END
+		trace ranks=2
+		0 MPI_File_write_all 0 150000 comm=1
+		1 MPI_File_write_all 100000 160000 comm=1
+	END
+	lp-graph t.pack >t.graph 2>err
+	[ "$(parts 'buses 1' 0)" = 'partner 100000 files 50000 all 150000' ]
+	[ "$(parts 'model loggp' 0)" = 'partner 100000 files 50000 all 150000' ]
 }
 
 # With LogGP a call has a cost behind its wait; whether the rank slept in the simulation hangs on that.
 @test "the parts that explain a rank do not hang on when rows are settled" {
-	for run in "random_run.py make 1 more 4" "random_run.py make 11 more 20"; do
+	for run in "random_run.py make 1 more 4" "random_run.py make 11 more 20" "random_run.py make 272 more 20"; do
 		$run | lp-graph 2>/dev/null >t.graph
 		settle.py 3 <t.graph >often.graph
 		lp-replay --explain 1 -n "$ROOT/tests/golden.d/texts/free.machine" t.graph >once

@@ -93,6 +93,14 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 #undef NEED
 }
 
+double
+collective_met_ns(struct engine *e, uint32_t link, uint32_t me)
+{
+	const struct instance *i = &e->instances[link];
+
+	return i->done_ns >= 0 ? i->last_ns : needs(e, link, me, NONE);
+}
+
 /* Notes how this member's leave follows from other times, plus COST. */
 static void
 mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost)
@@ -291,9 +299,7 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 		e->instances[link].members[me].waits = false;
 		if (e->marks != NULL)
 			mark_max(e, id, last_time(e, link), payer_here(e, id, true));
-		if (e->instances[link].last_ns > r->now_ns && !e->contended)
-			r->now_ns = e->instances[link].last_ns;
-		return true;
+		return sleep_until(r, e->instances[link].last_ns);
 	}
 	f = flight_new(e);
 	flight = &e->flights[f];
@@ -310,9 +316,8 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)r->row->sent :
 		    0 } }, payer_here(e, id, false));
 	transfer_start(e, f, r->now_ns);
-	if (!e->contended)	/* it has arrived, at a later time */
-		r->now_ns = e->flights[f].arrived_ns;
-	return !e->contended;
+	/* without limits it has arrived, at a later time */
+	return !e->contended && sleep_until(r, e->flights[f].arrived_ns);
 }
 
 void
@@ -331,6 +336,8 @@ collective_part(struct engine *e, uint32_t f)
 		mark_max(e, flight->source, message_time(e, f, ARRIVED), NO_PAYER);
 	}
 	i->members[me].waits = false;
+	if (e->explains)
+		explain_part(e, f);
 	if (e->contended)
 		wake(e, flight->source, at_ns);
 	if (i->left + 1 == i->count && i->members[i->root].waits) {

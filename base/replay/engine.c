@@ -222,61 +222,14 @@ prefetch(const struct engine *e, uint32_t id)
 	__builtin_prefetch(r->op + ahead + 4);
 }
 
-/* The part of [BEGIN, END] before AT; BEGIN moves there. */
-static double
-until(double *begin, double end, double at)
-{
-	double from = *begin, to = at < end ? at : end;
-
-	if (to <= from)
-		return 0;
-	*begin = to;
-	return to - from;
-}
-
-/* The row's wait is over: adds it to what the rank waited for. */
-static void
-explain_wait(struct engine *e, struct runner *r)
-{
-	struct spent *spent = &r->spent;
-	const struct op *op = r->op;
-	double begin = r->act_ns, end = r->now_ns;
-
-	r->act_ns = r->now_ns;
-	if (end <= begin)
-		return;
-	if (r->woken_ns > begin && r->woken_ns < end) {
-		spent->cpu_ns += end - r->woken_ns;
-		end = r->woken_ns;
-	}
-	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
-		if (op->link != NONE)
-			spent->partner_ns += until(&begin, end, e->instances[op->link].last_ns);
-		spent->wire_ns += end - begin;
-	} else if (op->link != NONE &&
-	    (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
-		const struct trail *trail = &e->trails[op->link];
-
-		spent->partner_ns += until(&begin, end, trail->due_ns);
-		spent->link_ns += until(&begin, end, trail->linked_ns);
-		spent->bus_ns += until(&begin, end, trail->start_ns);
-		spent->wire_ns += end - begin;
-	} else
-		spent->partner_ns += end - begin;
-}
-
 /* The cost on the CPU after a row's wait. */
 static double
 end_wait(struct engine *e, uint32_t id)
 {
-	struct runner *r = &e->runners[id];
 	const double ns = after_ns(e, id);
 
-	if (e->explains) {
-		explain_wait(e, r);
-		r->act_ns += ns;
-		r->spent.cpu_ns += ns;
-	}
+	if (e->explains)
+		explain_wait(e, id, ns);
 	mark_spent(e, id, ns);
 	return ns;
 }
@@ -290,7 +243,7 @@ leave_part(struct engine *e, uint32_t id)
 	const bool more = has_part(e, id);
 
 	if (e->explains)
-		explain_wait(e, r);
+		explain_wait(e, id, 0);
 	if (op->sends_too) {	/* it has received, and sends now */
 		flight_unref(e, op->link);
 		op->link = r->row->member;

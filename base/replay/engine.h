@@ -405,6 +405,8 @@ void early_over(struct engine *engine, uint32_t location, uint64_t seq, bool fre
 bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
 bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
+/* When all that a member waited for had entered; it leaves now, or has left. */
+double collective_met_ns(struct engine *engine, uint32_t instance, uint32_t member);
 /* of a reduction: data is at the root */
 void collective_part(struct engine *engine, uint32_t flight);
 /* collective_cost.c: the cost of its phases, for all members the same. */
@@ -413,6 +415,10 @@ struct cost collective_cost(const struct engine *engine, struct instance *instan
 bool collective_is_messages(const struct engine *engine, const struct instance *instance);
 struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
 struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+
+/* explain.c: a runner's wait since act_ns is over, and it computes for COST_NS behind it. */
+void explain_wait(struct engine *engine, uint32_t runner, double cost_ns);
+void explain_part(struct engine *engine, uint32_t flight);	/* of a reduction: it has arrived */
 
 /* links.c */
 uint32_t flight_new(struct engine *engine);

@@ -102,19 +102,23 @@ begin_move(struct engine *e, uint32_t id, const struct move *move)
 
 /* This end is done with the move's message. Returns the cost after the move. */
 static double
-end_move(struct engine *e, const struct runner *r, bool in_memory)
+end_move(struct engine *e, uint32_t id, bool in_memory)
 {
+	const struct runner *r = &e->runners[id];
 	const struct move *move = &r->move;
 	struct letter *letter;
 	double ns = 0;
 
 	if (move->kind == MOVE_SEND)
-		return sent_ns(e->machine, in_memory, move->bytes);
-	if (move->kind == MOVE_POST)
-		return 0;
-	if (move->kind == MOVE_RECEIVE)
+		ns = sent_ns(e->machine, in_memory, move->bytes);
+	else if (move->kind == MOVE_RECEIVE)
 		ns = overhead_ns(e->machine, in_memory, true, move->bytes) +
 		    (move->combines ? by_size_ns(&e->machine->combining, move->bytes) : 0);
+	if (e->explains)
+		explain_wait(e, id, ns);
+	mark_spent(e, id, ns);
+	if (move->kind == MOVE_SEND || move->kind == MOVE_POST)
+		return ns;
 	letter = letter_of(e, r);
 	if (++letter->done == 2)
 		letters_remove(e->letters, letter);
@@ -145,12 +149,12 @@ move_step(struct engine *e, uint32_t id, double *ns)
 		return true;
 	case STEP_MOVE_ACT:
 		r->step = STEP_MOVE_AFTER;
+		r->act_ns = r->now_ns;
 		return begin_move(e, id, &r->move);
 	default:
 		r->step = STEP_MOVE;
 		r->moves++;
-		*ns = end_move(e, r, in_memory);
-		mark_spent(e, id, *ns);
+		*ns = end_move(e, id, in_memory);
 		return true;
 	}
 }
