@@ -58,8 +58,7 @@ stage_us(struct stage *s, const struct plan *plan)
 		struct op_lane *lane = &e->lanes[r];
 		struct runner *runner = &e->runners[r];
 
-		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1,
-		    .comm_rank = r };
+		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1 };
 		lane->ops[0] = (struct op){ .act = ACT_COLLECTIVE, .link = i };
 		lane->rows[0] = (struct replay_row){ .member = r };
 		lane->begin = lane->first = 0;

@@ -639,6 +639,23 @@ freed() {
 	[ "$(parts 'model loggp' 0)" = 'partner 100000 files 50000 all 150000' ]
 }
 
+# lp-imbalance and lp-critpath have the same rule: base/run/collective.h.
+@test "between two groups, ranks beside the root of a collective neither wait nor hold up" {
+	for call in "MPI_Bcast 8000000 [8000000,8000000,2000000]" "MPI_Gather 2000000 [5000000,5000000,8000000]"; do
+		read -r name root finish <<<"$call"
+		[ "$name" = MPI_Bcast ] && beside=2000000 || beside=8000000
+		pack <<-END | lp-graph 2>/dev/null >t.graph
+			trace ranks=3
+			communicator comm=4 members=0,2 remote=1
+			0 $name $root 9000000 comm=4 peer=root
+			1 $name 5000000 9000000 comm=4 peer=0
+			2 $name $beside 9000000 comm=4 peer=-2
+		END
+		[ "$(lp-replay -F json t.graph | jq -c .finish_ns)" = "$finish" ]
+		[ "$(lp-tolerance -F json t.graph | jq -c .run_time_ns)" -eq "$(jq max <<<"$finish")" ]
+	done
+}
+
 # With LogGP a call has a cost behind its wait; whether the rank slept in the simulation hangs on that.
 @test "the parts that explain a rank do not hang on when rows are settled" {
 	for run in "random_run.py make 1 more 4" "random_run.py make 11 more 20" "random_run.py make 272 more 20"; do

@@ -200,16 +200,16 @@ take_out(struct envelope *e, const struct bend *common, size_t count)
 }
 
 /* GROUP: NOT_USED if the time was not used since the last look. */
-struct member { uint32_t group, branch, time; };
+struct grouped { uint32_t group, branch, time; };
 enum { NOT_USED = UINT32_MAX };
 
-ORDER(by_group, struct member, BY(group))
+ORDER(by_group, struct grouped, BY(group))
 
-ORDER(by_branch, struct member, BY(branch) BY(group))
+ORDER(by_branch, struct grouped, BY(branch) BY(group))
 
 /* The bends that all MEMBERS have in common; the caller frees them. */
 static struct bend *
-common_bends(const struct curve *c, const struct member *members, size_t n, size_t *count)
+common_bends(const struct curve *c, const struct grouped *members, size_t n, size_t *count)
 {
 	const struct envelope *least = &c->times[members->time];
 	struct bend *common;
@@ -253,7 +253,7 @@ has_all(const struct envelope *e, const struct bend *common, size_t count)
  * that grows from it. UNUSED times of the branch follow if they have all these bends.
  */
 static void
-share(struct curve *c, const struct member *members, size_t n, const struct member *unused,
+share(struct curve *c, const struct grouped *members, size_t n, const struct grouped *unused,
     size_t unused_count)
 {
 	const uint32_t from = c->times[members->time].branch;
@@ -289,20 +289,20 @@ share(struct curve *c, const struct member *members, size_t n, const struct memb
  * Times that may have bends. A location that is at the last synchronisation is on the trunk;
  * another time from before it is over, or is set first.
  */
-static struct member *
+static struct grouped *
 find_members(const struct curve *c, size_t *count)
 {
-	struct member *members = zalloc(c->time_count, sizeof *members);
+	struct grouped *members = zalloc(c->time_count, sizeof *members);
 
 	for (uint32_t i = 0; i < c->time_count; i++) {
 		const struct envelope *e = &c->times[i];
 
 		if (i != c->locations && e->generation == c->generation &&
 		    e->location != NO_LOCATION)
-			members[(*count)++] = (struct member){ e->look == c->looks ?
+			members[(*count)++] = (struct grouped){ e->look == c->looks ?
 			    group_of(c, e->location) : NOT_USED, 0, i };
 		else if (i < c->locations)
-			members[(*count)++] = (struct member){ NOT_USED, 0, i };
+			members[(*count)++] = (struct grouped){ NOT_USED, 0, i };
 	}
 	SORT(members, *count, by_group);
 	return members;
@@ -310,7 +310,7 @@ find_members(const struct curve *c, size_t *count)
 
 /* Counts who is on each branch, and frees the bends of those without. */
 static void
-count_users(struct curve *c, struct member *members, size_t count)
+count_users(struct curve *c, struct grouped *members, size_t count)
 {
 	for (size_t b = 0; b < c->branch_count; b++)
 		c->branches[b].users = 0;
@@ -337,7 +337,7 @@ void
 look(struct curve *c)
 {
 	size_t count = 0, lines = 0;
-	struct member *members = find_members(c, &count);
+	struct grouped *members = find_members(c, &count);
 
 	/* A group whose times are on several branches goes to where these fork. */
 	for (size_t i = 0, end; i < count && members[i].group != NOT_USED; i = end) {

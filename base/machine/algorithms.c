@@ -80,18 +80,18 @@ fold_of(uint32_t p)
 	return f;
 }
 
-static const struct round silent = { .to = NOBODY, .from = NOBODY };
+static const struct round silent = { .to = NO_MEMBER, .from = NO_MEMBER };
 
 static struct round
 sends(uint32_t to, double bytes)
 {
-	return (struct round){ .to = to, .from = NOBODY, .to_bytes = bytes };
+	return (struct round){ .to = to, .from = NO_MEMBER, .to_bytes = bytes };
 }
 
 static struct round
 receives(uint32_t from, double bytes)
 {
-	return (struct round){ .to = NOBODY, .from = from, .from_bytes = bytes };
+	return (struct round){ .to = NO_MEMBER, .from = from, .from_bytes = bytes };
 }
 
 static struct round
@@ -220,8 +220,8 @@ static struct round
 folded_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
 	struct fold f = fold_of(plan->ranks);
-	/* its number among those that take part; NOBODY: it does not */
-	uint32_t mine = me >= 2 * f.beyond ? me - f.beyond : me % 2 == 0 ? me / 2 : NOBODY;
+	/* its number among those that take part; NO_MEMBER: it does not */
+	uint32_t mine = me >= 2 * f.beyond ? me - f.beyond : me % 2 == 0 ? me / 2 : NO_MEMBER;
 	uint32_t other, back;
 	double n = plan->bytes * (plan->schedule == SCHEDULE_HALVING ? plan->ranks : 1);
 
@@ -230,7 +230,7 @@ folded_round(const struct plan *plan, uint32_t me, uint32_t s)
 	s -= f.beyond > 0;
 	if (s == inner_rounds(plan, &f))
 		return folding(&f, me, plan->bytes, true);
-	if (mine == NOBODY)
+	if (mine == NO_MEMBER)
 		return silent;
 	if (s < f.depth) {	/* all, or half as much in each round */
 		other = unfolded(&f, mine ^ 1u << s);
@@ -345,9 +345,9 @@ schedule_round(const struct plan *plan, uint32_t me, uint32_t s)
 		r = plain_round(plan, me, s);
 		r.to_number = r.from_number = s;
 	}
-	if (r.to != NOBODY)
+	if (r.to != NO_MEMBER)
 		r.to = (r.to + root) % p;
-	if (r.from != NOBODY)
+	if (r.from != NO_MEMBER)
 		r.from = (r.from + root) % p;
 	return r;
 }

@@ -32,9 +32,9 @@ struct plan {			/* of one collective */
 	const double *blocks, *taken;
 };
 
-enum { NOBODY = UINT32_MAX };
+enum { NO_MEMBER = UINT32_MAX };
 
-struct round {			/* of one member: both at once; NOBODY: neither */
+struct round {			/* of one member: both at once; NO_MEMBER: neither */
 	uint32_t to, from;
 	double to_bytes, from_bytes;
 	/* which of the messages between the same two ranks */

@@ -25,7 +25,7 @@ struct family { uint32_t parent, children, first, step; };
 static struct family
 binomial(uint32_t p, uint32_t me)
 {
-	struct family f = { me > 0 ? me & (me - 1) : NOBODY, 0, me, 0 };
+	struct family f = { me > 0 ? me & (me - 1) : NO_MEMBER, 0, me, 0 };
 	uint32_t lowest = me > 0 ? me & ~(me - 1) : p;
 
 	while ((uint64_t)1 << f.children < lowest && me + ((uint64_t)1 << f.children) < p)
@@ -36,7 +36,7 @@ binomial(uint32_t p, uint32_t me)
 static struct family
 binary(uint32_t p, uint32_t me)
 {
-	struct family f = { NOBODY, 0, 0, 1 };
+	struct family f = { NO_MEMBER, 0, 0, 1 };
 
 	while ((uint64_t)me + 1 >= 2 * (uint64_t)f.step)	/* as many as its level has */
 		f.step *= 2;
@@ -52,7 +52,8 @@ family_of(const struct plan *plan, uint32_t me)
 {
 	switch (plan->schedule) {
 	case SCHEDULE_CHAIN:
-		return (struct family){ me > 0 ? me - 1 : NOBODY, me + 1 < plan->ranks, me + 1, 0 };
+		return (struct family){ me > 0 ? me - 1 : NO_MEMBER, me + 1 < plan->ranks, me + 1,
+		    0 };
 	case SCHEDULE_BINOMIAL: return binomial(plan->ranks, me);
 	default: return binary(plan->ranks, me);
 	}
@@ -104,17 +105,17 @@ tree_rounds(const struct plan *plan)
 static struct round
 down(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {
-	struct round r = { .to = NOBODY, .from = NOBODY };
+	struct round r = { .to = NO_MEMBER, .from = NO_MEMBER };
 	/* the first round only receives */
-	uint32_t sent = f->parent != NOBODY ? round - 1 : round;
+	uint32_t sent = f->parent != NO_MEMBER ? round - 1 : round;
 
 	if (f->children > 0 && sent / f->children < s->count &&
-	    !(f->parent != NOBODY && round == 0)) {
+	    !(f->parent != NO_MEMBER && round == 0)) {
 		r.to_number = sent / f->children;
 		r.to = child(plan, f, sent % f->children);
 		r.to_bytes = bytes_of(s, r.to_number);
 	}
-	if (f->parent == NOBODY)
+	if (f->parent == NO_MEMBER)
 		return r;
 	r.from_number = f->children == 0 ? round : round / f->children;
 	if (r.from_number < s->count && (f->children == 0 || round % f->children == 0)) {
@@ -128,10 +129,10 @@ down(const struct plan *plan, const struct family *f, const struct segments *s, 
 static struct round
 up(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {
-	struct round r = { .to = NOBODY, .from = NOBODY }, there;
+	struct round r = { .to = NO_MEMBER, .from = NO_MEMBER }, there;
 	/* the last round in which it does anything */
 	uint32_t last = f->children == 0 ? s->count - 1 :
-	    s->count * f->children - (f->parent == NOBODY);
+	    s->count * f->children - (f->parent == NO_MEMBER);
 
 	if (round > last)
 		return r;

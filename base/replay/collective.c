@@ -8,97 +8,51 @@
 #include "engine.h"
 #include "../mpi/call_class.h"
 
-static uint32_t
-source_count(const struct engine *e, const struct instance *i, uint32_t rank)
-{
-	const struct communicator *c = i->comm < e->known->comm_count ?
-	    &e->known->comms[i->comm] : NULL;
-
-	return c == NULL || c->neighbours == NULL || (int64_t)rank >= c->size ? 0 :
-	    c->neighbours[rank].count;
-}
-
-/* The member that is source INDEX of a rank; NONE: no member. */
-static uint32_t
-source(const struct engine *e, const struct instance *i, uint32_t rank, uint32_t index)
-{
-	const int32_t of = e->known->comms[i->comm].neighbours[rank].sources[index];
-
-	return of >= 0 && (uint32_t)of < i->ranks ? i->by_rank[of] : NONE;
-}
-
-/*
- * Whether the members have arrived that this one waits for, in a collective in which these are not
- * all. Of a neighbourhood it joins the list of the first that has not, which asks again.
- */
-static bool
-has_needs(const struct engine *e, struct instance *i, uint32_t me)
-{
-	struct arrival *mine = &i->members[me];
-	uint32_t k;
-
-	if (i->class == CLASS_SCAN)
-		return mine->comm_rank < i->covered;
-	for (; i->class == CLASS_NEIGHBOUR && mine->arrived < source_count(e, i, mine->comm_rank);
-	    mine->arrived++) {
-		k = source(e, i, mine->comm_rank, mine->arrived);
-		if (k == NONE || i->members[k].at_ns >= 0)
-			continue;
-		mine->next = i->members[k].waiters;
-		i->members[k].waiters = me;
-		return false;
-	}
-	return true;
-}
-
-/*
- * When this member may leave by MPI's rules; -1: not yet known. Unless CLOCK is NONE, notes for the
- * watcher that this time is at least each of these.
- */
+/* When this member may leave by MPI's rules; -1: not yet known. */
 static double
-needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
+needs_ns(const struct instance *i, uint32_t me)
 {
-	const struct instance *i = &e->instances[link];
-	const struct arrival *members = i->members;
-	uint32_t at = members[me].comm_rank, payer = members[me].payer, k;
-	double ns = members[me].at_ns;
+	const struct arrival *member = &i->members[me];
+	const struct group *group = member->group != NONE ? &i->groups[member->group] : NULL;
 
-#define NEED(time_ns, number) do { \
-		if ((time_ns) < 0) \
-			return -1; \
-		ns = (time_ns) > ns ? (time_ns) : ns; \
-		if (clock != NONE) \
-			mark_max(e, clock, number, payer); \
-	} while (0)
-	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL:
-		if (i->root != NONE && i->root != me)
-			NEED(members[i->root].at_ns, member_time(e, link, i->root));
-		return ns;
-	case CLASS_SCAN:
-		k = members[me].next;
-		if (k != NONE)
-			NEED(members[k].up_to_ns, up_to_time(e, link, k));
-		return ns;
-	case CLASS_NEIGHBOUR:
-		for (uint32_t s = 0; s < source_count(e, i, at); s++)
-			if ((k = source(e, i, at, s)) != NONE)
-				NEED(members[k].at_ns, member_time(e, link, k));
-		return ns;
-	default:
-		if (i->class != CLASS_ALL_TO_ONE || me == i->root)
-			NEED(i->arrived == i->count ? i->last_ns : -1, last_time(e, link));
-		return ns;
-	}
-#undef NEED
+	if (group == NULL || (group->met && group->at_ns < member->at_ns))
+		return member->at_ns;
+	return group->met ? group->at_ns : -1;
 }
 
 double
-collective_met_ns(struct engine *e, uint32_t link, uint32_t me)
+collective_met_ns(const struct engine *e, uint32_t link, uint32_t me)
 {
 	const struct instance *i = &e->instances[link];
 
-	return i->done_ns >= 0 ? i->last_ns : needs(e, link, me, NONE);
+	return e->machine->dimemas ? i->last_ns : needs_ns(i, me);
+}
+
+/* Notes for the watcher when the group was met. */
+static void
+mark_met(struct engine *e, uint32_t link, uint32_t g)
+{
+	const struct needs *needs = &e->instances[link].needs;
+	const struct need *need = &needs->groups[g];
+	const uint32_t *sources = needs->sources + need->source, met = met_time(e, link, g);
+
+	mark_set(e, met, member_time(e, link, sources[0]), &NO_COST, NO_PAYER);
+	for (uint32_t s = 1; s < need->source_count; s++)
+		mark_max(e, met, member_time(e, link, sources[s]), NO_PAYER);
+	if (need->chained)
+		mark_max(e, met, met_time(e, link, g - 1), NO_PAYER);
+}
+
+/* Notes that CLOCK, at which this member leaves, is not before its group was met. */
+static void
+mark_needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
+{
+	const struct instance *i = &e->instances[link];
+	const struct arrival *member = &i->members[me];
+
+	if (member->group != NONE)
+		mark_max(e, clock, i->by_last ? last_time(e, link) :
+		    met_time(e, link, member->group), member->payer);
 }
 
 /* Notes how this member's leave follows from other times, plus COST. */
@@ -107,13 +61,13 @@ mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost
 {
 	const struct arrival *member = &e->instances[link].members[me];
 	if (!e->machine->loggp) {
-		needs(e, link, me, member->location);
+		mark_needs(e, link, me, member->location);
 		return;
 	}
 	/* It arrived at its call, or for a wait at the call that started the operation. */
 	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) :
 	    member->location, &NO_COST, NO_PAYER);
-	needs(e, link, me, e->marks->scratch);
+	mark_needs(e, link, me, e->marks->scratch);
 	mark_add(e, e->marks->scratch, cost, member->payer);
 	mark_max(e, member->location, e->marks->scratch, member->payer);
 }
@@ -127,9 +81,7 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 
 	i->members[me].payer = payer_here(e, id, true);
 	i->members[me].started = !waits;
-	if ((!waits && e->machine->loggp) ||
-	    i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR ||
-	    (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas && me == i->root))
+	if ((!waits && e->machine->loggp) || !i->by_last)
 		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
 	if (i->arrived == 1)
 		mark_set(e, last, id, &NO_COST, NO_PAYER);
@@ -152,8 +104,8 @@ mark_if_sync(struct engine *e, uint32_t link, uint32_t held)
 static bool
 holds_all(const struct instance *i)
 {
-	return i->class != CLASS_ONE_TO_ALL && i->class != CLASS_ALL_TO_ONE &&
-	    i->class != CLASS_SCAN && i->class != CLASS_NEIGHBOUR && i->class != CLASS_FILE;
+	return i->by_last && i->needs.groups->dependent_count == i->count &&
+	    i->class != CLASS_FILE;
 }
 
 /* When it leaves, with LogGP's cost once it has all it needs; -1: not yet known. */
@@ -162,16 +114,13 @@ end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
 	struct instance *i = &e->instances[link];
 	const struct arrival *member = &i->members[me];
-	double at_ns = i->done_ns;
+	const double at_ns = e->machine->dimemas ? i->done_ns : needs_ns(i, me);
 	struct cost cost = NO_COST;
 
-	if (!e->machine->dimemas)
-		at_ns = has_needs(e, i, me) ? needs(e, link, me, NONE) : -1;
 	if (at_ns < 0)
 		return -1;
 	if (e->machine->loggp && i->count > 1 && i->class != CLASS_FILE &&
-	    (i->class != CLASS_ONE_TO_ALL || (i->root != NONE && i->root != me)) &&
-	    (i->class != CLASS_ALL_TO_ONE || i->root == me))
+	    member->group != NONE && (i->class != CLASS_ONE_TO_ALL || i->root != me))
 		cost = collective_cost(e, i);
 	if (e->marks != NULL && e->machine->dimemas)
 		mark_max(e, member->location, last_time(e, link), member->payer);
@@ -203,52 +152,50 @@ release_all(struct engine *e, uint32_t link)
 		release_one(e, link, k);
 }
 
-/*
- * A scan: of the ranks in turn, all that have arrived. Each notes when it and all before had, and
- * leaves if it sleeps.
- */
-static void
-cover(struct engine *e, uint32_t link)
+void
+collective_meet(struct engine *e, uint32_t link, uint32_t g)
 {
 	struct instance *i = &e->instances[link];
+	const struct need *need = &i->needs.groups[g];
 
-	while (i->covered < i->ranks) {
-		const uint32_t k = i->by_rank[i->covered], before = i->last_covered;
+	do {
+		struct group *group = &i->groups[g];
 
-		if (k != NONE && i->members[k].at_ns < 0)
-			return;
-		i->covered++;
-		if (k == NONE)
-			continue;
-		i->members[k].up_to_ns = i->members[k].at_ns;
-		i->members[k].next = before;
-		if (e->marks != NULL)
-			mark_set(e, up_to_time(e, link, k), member_time(e, link, k), &NO_COST,
-			    NO_PAYER);
-		if (before != NONE && i->members[before].up_to_ns > i->members[k].up_to_ns)
-			i->members[k].up_to_ns = i->members[before].up_to_ns;
-		if (before != NONE && e->marks != NULL)
-			mark_max(e, up_to_time(e, link, k), up_to_time(e, link, before), NO_PAYER);
-		i->last_covered = k;
-		release_one(e, link, k);
-	}
+		for (; group->arrived < need->source_count; group->arrived++) {
+			const uint32_t k = i->needs.sources[need->source + group->arrived];
+			struct arrival *source = &i->members[k];
+
+			if (source->at_ns < 0) {
+				group->next = source->waiters;
+				source->waiters = g;
+				return;
+			}
+			if (source->at_ns > group->at_ns)
+				group->at_ns = source->at_ns;
+		}
+		if (need->chained && group[-1].at_ns > group->at_ns)
+			group->at_ns = group[-1].at_ns;
+		group->met = true;
+		if (e->marks != NULL && !i->by_last)
+			mark_met(e, link, g);
+		for (uint32_t d = 0; d < need->dependent_count && i->sleeping > 0; d++)
+			release_one(e, link, i->needs.dependents[need->dependent + d]);
+		g++;
+		need++;
+	} while (g < i->needs.count && need->chained);
 }
 
-/* Wakes the sleepers that the arrival of ME lets go, except in a scan. */
+/* Its arrival may let others go. */
 static void
 release(struct engine *e, uint32_t link, uint32_t me)
 {
 	struct instance *i = &e->instances[link];
-	uint32_t k, next;
+	uint32_t g = i->members[me].waiters, next;
 
-	if (i->class == CLASS_NEIGHBOUR) {
-		k = i->members[me].waiters;
-		for (i->members[me].waiters = NONE; k != NONE; k = next) {
-			next = i->members[k].next;
-			release_one(e, link, k);
-		}
-	} else if (i->arrived == i->count || (i->class == CLASS_ONE_TO_ALL && me == i->root))
-		release_all(e, link);
+	for (i->members[me].waiters = NONE; g != NONE; g = next) {
+		next = i->groups[g].next;
+		collective_meet(e, link, g);
+	}
 }
 
 /* All have arrived on Dimemas' machine. */
@@ -406,14 +353,12 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 		    row->received > i->received ? row->received : i->received, i->factor);
 	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i))
 		mark_if_sync(e, op->link, i->sleeping + 1);
-	if (i->class == CLASS_SCAN)
-		cover(e, op->link);
+	release(e, op->link, me);
 	at_ns = waits ? end_ns(e, op->link, me) : r->now_ns;
 	if (at_ns < 0) {
 		i->members[me].waits = true;
 		i->sleeping++;
 	}
-	release(e, op->link, me);
 	return at_ns >= 0 && sleep_until(r, at_ns);
 }
 

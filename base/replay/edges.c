@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes edges as they are read: connects rows with messages and instances, and settles rows. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine.h"
 #include "../mpi/call_class.h"
@@ -152,7 +153,7 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 	return 0;
 }
 
-/* The rank in the communicator, for operations that wait by rank. */
+/* The rank in the communicator, for schedules. */
 static uint32_t
 comm_rank(struct engine *e, uint32_t comm, uint32_t location)
 {
@@ -173,29 +174,20 @@ comm_rank(struct engine *e, uint32_t comm, uint32_t location)
 	return (uint32_t)(i < c->size && c->members[i] == rank ? i : rank);
 }
 
-/* Of a collective in which members wait for some others only. */
-static void
-index_members(struct instance *instance)
+static struct replay_row *
+member_row(const struct engine *e, uint32_t k)
 {
-	for (uint32_t k = 0; k < instance->count; k++)
-		if (instance->members[k].comm_rank >= instance->ranks)
-			instance->ranks = instance->members[k].comm_rank + 1;
-	GROW(instance->by_rank, instance->rank_capacity, instance->ranks);
-	for (uint32_t r = 0; r < instance->ranks; r++)
-		instance->by_rank[r] = NONE;
-	for (uint32_t k = 0; k < instance->count; k++)
-		instance->by_rank[instance->members[k].comm_rank] = k;
+	return row_at(e, e->members[k].location, e->members[k].seq);
 }
 
 /* Bytes of a block (mean), sent to one other rank, or to all alike. */
 static double
-block_bytes(const struct engine *e, enum operation operation, const uint32_t *location,
-    const uint64_t *seq, uint32_t count)
+block_bytes(const struct engine *e, enum operation operation, uint32_t count)
 {
 	double sent = 0, received = 0, most = 0, n = count;
 
 	for (uint32_t k = 0; k < count; k++) {
-		const struct replay_row *row = row_at(e, location[k], seq[k]);
+		const struct replay_row *row = member_row(e, k);
 
 		sent += (double)row->sent;
 		received += (double)row->received;
@@ -215,8 +207,7 @@ block_bytes(const struct engine *e, enum operation operation, const uint32_t *lo
  * Blocks of different sizes: bytes that each member sends or receives; in an alltoall both, in all.
  */
 static void
-take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location,
-    const uint64_t *seq, const uint32_t *order)
+take_blocks(const struct engine *e, struct instance *instance)
 {
 	struct plan *plan = &instance->plan;
 	uint32_t n = instance->count;
@@ -228,7 +219,7 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
 		return;
 	GROW(instance->blocks, instance->block_capacity, 2 * (size_t)n);
 	for (uint32_t j = 0; j < n; j++) {
-		const struct replay_row *row = row_at(e, location[order[j]], seq[order[j]]);
+		const struct replay_row *row = member_row(e, j);
 
 		instance->blocks[j] = (double)(gets ? row->received : row->sent);
 		instance->blocks[n + j] = (double)row->received;
@@ -242,108 +233,127 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
 }
 
 /*
- * Whether it runs as messages. ORDER then has the members in the order of the communicator.
+ * Whether it runs as messages, and which. Its members are then in the order of the communicator.
  * Collectives that are only started, or have unknown ranks, use the model.
  */
-static bool
-make_plan(struct engine *e, struct instance *instance, const uint32_t *location,
-    const uint64_t *seq, uint32_t *order)
+static void
+make_plan(struct engine *e, struct instance *instance)
 {
-	uint32_t count = instance->count;
+	const enum operation operation = (enum operation)instance->operation;
+	uint32_t count = instance->count, k;
 	struct plan *plan = &instance->plan;
+	struct member *by_rank;
 	const struct rule *rule;
 	double bytes;
 
 	if (e->machine->rule_count == 0 || count < 2)
-		return false;
-	bytes = block_bytes(e, (enum operation)instance->operation, location, seq, count);
-	rule = machine_rule(e->machine, (enum operation)instance->operation, count, bytes);
+		return;
+	bytes = block_bytes(e, operation, count);
+	rule = machine_rule(e->machine, operation, count, bytes);
 	if (rule == NULL)
-		return false;
-	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation,
-	    .ranks = count, .bytes = bytes, .segment = rule->segment,
-	    .beside_ns = beside_ns(e->machine, rule->operation, count, bytes) };
-	for (uint32_t k = 0; k < count; k++)
-		order[k] = NONE;
-	for (uint32_t k = 0; k < count; k++) {
-		uint32_t rank = comm_rank(e, row_at(e, location[k], seq[k])->comm, location[k]);
+		return;
+	by_rank = zalloc(count, sizeof *by_rank);
+	for (k = 0; k < count; k++) {
+		const struct member *member = &e->members[k];
+		const uint32_t rank = comm_rank(e, member->row->comm, member->location);
 
-		if (op_at(e, location[k], seq[k])->act != ACT_COLLECTIVE || rank >= count ||
-		    order[rank] != NONE) {
-			plan->schedule = NO_SCHEDULE;
-			return false;
-		}
-		order[rank] = k;
+		if (op_at(e, member->location, member->seq)->act != ACT_COLLECTIVE ||
+		    rank >= count || by_rank[rank].row != NULL)
+			break;
+		by_rank[rank] = *member;
 	}
-	take_blocks(e, instance, location, seq, order);
-	return true;
+	if (k == count) {
+		memcpy(e->members, by_rank, count * sizeof *by_rank);
+		*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation,
+		    .ranks = count, .bytes = bytes, .segment = rule->segment,
+		    .beside_ns = beside_ns(e->machine, rule->operation, count, bytes) };
+		take_blocks(e, instance);
+	}
+	free(by_rank);
 }
 
-/* The last enter of calls on a file; INT64_MIN: they held up nobody (base/run/collective.h). */
-static int64_t
-last_enter_ns(const struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
+/* The members of a collective. Only calls on files have times. */
+static void
+gather(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
-	int64_t last_ns = INT64_MIN, first_leave_ns = INT64_MAX;
-
+	GROW(e->members, e->member_capacity, count);
+	GROW(e->member_rows, e->member_row_capacity, count);
 	for (uint32_t k = 0; k < count; k++) {
 		const struct op *op = op_at(e, location[k], seq[k]);
-		const int64_t enter_ns = row_at(e, location[k], seq[k])->enter_ns;
+		const struct replay_row *row = row_at(e, location[k], seq[k]);
+		const int64_t enter_ns = op->act == ACT_FILE ? row->enter_ns : 0;
 
-		if (op->act != ACT_FILE)
-			return INT64_MIN;
-		last_ns = enter_ns > last_ns ? enter_ns : last_ns;
-		if (first_leave_ns > enter_ns + op->duration_ns)
-			first_leave_ns = enter_ns + op->duration_ns;
+		e->member_rows[k] = (struct row){ .enter_ns = enter_ns,
+		    .leave_ns = enter_ns + op->duration_ns, .comm = row->comm,
+		    .peer = row->peer, .call = row->call };
+		e->members[k] = (struct member){ location[k], seq[k], &e->member_rows[k] };
 	}
-	return last_ns <= first_leave_ns ? last_ns : INT64_MIN;
+}
+
+/* Which members wait for which. */
+static void
+add_needs(struct engine *e, uint32_t link)
+{
+	struct instance *i = &e->instances[link];
+	struct needs *needs = &i->needs;
+
+	collective_needs(needs, e->known, e->members, i->count);
+	GROW(i->groups, i->group_capacity, needs->count);
+	for (uint32_t g = 0; g < needs->count; g++) {
+		const struct need *need = &needs->groups[g];
+
+		i->groups[g] = (struct group){ .at_ns = 0 };
+		for (uint32_t d = 0; d < need->dependent_count; d++)
+			i->members[needs->dependents[need->dependent + d]].group = g;
+	}
+	i->by_last = needs->count == 1 && needs->groups->source_count == i->count;
+	for (uint32_t g = 0; g < needs->count; g++)
+		if (!needs->groups[g].chained)
+			collective_meet(e, link, g);
 }
 
 static void
-add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
+add_instance(struct engine *e, uint32_t count)
 {
 	uint32_t i = instance_new(e, count);
 	struct instance *instance = &e->instances[i];
-	const struct replay_row *first = row_at(e, location[0], seq[0]);
+	const struct row *first = e->members->row;
 	enum call_class class = blocking_class(call_class(first->call));
 	bool keeps = (e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE)) ||
-	    (e->machine->keeps_making && class == CLASS_COMM_CREATE), planned;
-	uint32_t *order = e->machine->rule_count > 0 ? zalloc(count, sizeof *order) : NULL;
-	const int64_t last_ns = class == CLASS_FILE ? last_enter_ns(e, location, seq, count) : 0;
+	    (e->machine->keeps_making && class == CLASS_COMM_CREATE);
+	const int64_t last_ns = collective_overlap(e->members, count).from_ns;
 
 	instance->class = (uint8_t)class;
 	instance->operation = (uint8_t)operation_of(first->call);
-	instance->comm = first->comm;
-	planned = class != CLASS_INIT && class != CLASS_FINALIZE && class != CLASS_FILE &&
-	    make_plan(e, instance, location, seq, order);
-	for (uint32_t j = 0; j < count; j++) {
-		uint32_t k = planned ? order[j] : j;
-		struct op *op = op_at(e, location[k], seq[k]);
-		struct replay_row *row = row_at(e, location[k], seq[k]);
-		int32_t rank = e->known->location_rank[location[k]];
+	if (class != CLASS_INIT && class != CLASS_FINALIZE && class != CLASS_FILE)
+		make_plan(e, instance);
+	for (uint32_t k = 0; k < count; k++) {
+		const struct member *member = &e->members[k];
+		struct op *op = op_at(e, member->location, member->seq);
 
 		op->link = i;
-		row->member = j;
+		member_row(e, k)->member = k;
 		/* The last member has the shortest call, since it waited for nobody. */
-		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
+		if (keeps && (k == 0 || (double)op->duration_ns < instance->own_ns))
 			instance->own_ns = (double)op->duration_ns;
 		if (class == CLASS_FILE) {
 			op->act = ACT_COLLECTIVE;
 			op->startup_ns = 0;
 		}
-		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
-		    .own_ns = class == CLASS_FILE ? (double)(row->enter_ns + op->duration_ns -
-		    last_ns) : 0, .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
-		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank, .waiters = NONE };
-		if (row->peer == ROOT_PEER ||
-		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
-			instance->root = instance->plan.root = j;
+		instance->members[k] = (struct arrival){ .location = member->location, .at_ns = -1,
+		    .own_ns = class == CLASS_FILE ? (double)(member->row->leave_ns - last_ns) : 0,
+		    .group = NONE, .waiters = NONE };
 	}
-	free(order);
-	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)
-		index_members(instance);
+	if (first->peer != NO_PEER)
+		instance->root = collective_root(e->known, e->members, count);
+	instance->plan.root = instance->root;
 	/* Without a known root, use the model. */
-	if (planned && schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
+	if (schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
 		instance->plan.schedule = NO_SCHEDULE;
+	instance->needs.count = 0;
+	instance->by_last = e->machine->dimemas;
+	if (!e->machine->dimemas && instance->plan.schedule == NO_SCHEDULE)
+		add_needs(e, i);
 }
 
 int
@@ -355,7 +365,7 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 	size_t at = 0;
 
 	for (size_t i = 0; i < edges->instances; at += edges->size[i++]) {
-		uint32_t kept = 0;
+		uint32_t kept = 0, files = 0;
 
 		for (size_t k = at; k < at + edges->size[i]; k++) {
 			struct op *op = op_at(e, location[k], seq[k]);
@@ -366,12 +376,14 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 			    CLASS_COMM_CREATE_GROUP)
 				act_with_others(op, ACT_COLLECTIVE);
 			kept += is_kept(op);
+			files += op->act == ACT_FILE;
 			if (op->link != NONE || !(kept > 0 ? is_kept(op) : is_any_collective(op)))
 				return reader_fail(in, message->offset,
 				    "collectives: a member is no collective");
 		}
-		if (kept == 0 || last_enter_ns(e, location + at, seq + at, kept) != INT64_MIN)
-			add_instance(e, location + at, seq + at, edges->size[i]);
+		gather(e, location + at, seq + at, edges->size[i]);
+		if (kept == 0 || (files == kept && collective_holds(e->members, kept)))
+			add_instance(e, edges->size[i]);
 	}
 	return 0;
 }

@@ -242,8 +242,6 @@ leave_part(struct engine *e, uint32_t id)
 	struct op *op = r->op;
 	const bool more = has_part(e, id);
 
-	if (e->explains)
-		explain_wait(e, id, 0);
 	if (op->sends_too) {	/* it has received, and sends now */
 		flight_unref(e, op->link);
 		op->link = r->row->member;
@@ -316,6 +314,8 @@ run(struct engine *e, uint32_t id)
 				return;
 			break;
 		case STEP_LEAVE:
+			if (e->explains)
+				explain_wait(e, id, 0);
 			leave_part(e, id);
 			break;
 		case STEP_MOVE: case STEP_MOVE_ACT: case STEP_MOVE_AFTER:

@@ -10,6 +10,7 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
+#include "../run/collective.h"
 #include "../run/graph_input.h"
 #include "../run/scale.h"
 #include "../run/span.h"
@@ -137,14 +138,19 @@ struct trail {			/* of a message, for --explain */
 };
 
 struct arrival {		/* of a member */
-	uint32_t location, comm_rank, payer;
+	uint32_t location, payer;
 	bool waits, started;
 	uint8_t wires;		/* a bit for each enum wire to another member, once known */
 	double at_ns, own_ns;
-	double up_to_ns;	/* in a scan: when all up to this rank had arrived */
-	uint32_t arrived;	/* in a neighbourhood: sources that have arrived */
-	/* members that wait for this one, as a list; in a scan: the one before */
-	uint32_t waiters, next;
+	uint32_t group;		/* whose sources it needs; NONE */
+	uint32_t waiters;	/* groups that wait for this member first, as a list */
+};
+
+struct group {			/* of needs */
+	double at_ns;		/* latest arrival of a source, also of groups it is chained to */
+	uint32_t arrived;	/* sources in turn */
+	uint32_t next;		/* in a list of waiters */
+	bool met;		/* all have arrived */
 };
 
 struct instance {		/* of a collective */
@@ -157,15 +163,16 @@ struct instance {		/* of a collective */
 	double own_ns;		/* lasts so long by itself, on any network */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
-	uint32_t comm, next;
+	uint32_t next;
 	uint32_t first_time, times;	/* of the latest arrival and of its members: watchers.h */
 	uint8_t class, operation;
 	bool costed;		/* with these sizes: cost */
 	bool wired;		/* the members' wires are known */
 	struct cost cost;
-	/* members by rank in the communicator, and how many ranks in turn have arrived */
-	uint32_t *by_rank, ranks, covered, last_covered;
-	size_t rank_capacity;
+	struct needs needs;	/* not on Dimemas' machine, where all wait for all */
+	struct group *groups;
+	size_t group_capacity;
+	bool by_last;		/* who waits, waits for all */
 	bool uneven;		/* sizes differ, so the order of arrival matters */
 	double *blocks;		/* by member, for the plan: if they differ */
 	size_t block_capacity;
@@ -256,6 +263,9 @@ struct engine {
 	size_t held_capacity;
 	int32_t *comm_ranks;	/* by rank, in the communicator RANKED */
 	uint32_t ranked;
+	struct member *members;	/* of the collective that is read, with their rows */
+	struct row *member_rows;
+	size_t member_capacity, member_row_capacity;
 	size_t flight_count, flight_capacity, trail_capacity;
 	bool explains;				/* trails, and what runners spent, are kept */
 	uint32_t *free_flights;	/* a stack: a list would touch distant cache lines */
@@ -405,8 +415,10 @@ void early_over(struct engine *engine, uint32_t location, uint64_t seq, bool fre
 bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
 bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
+/* Looks whether a group is met, and the groups chained to it. */
+void collective_meet(struct engine *engine, uint32_t instance, uint32_t group);
 /* When all that a member waited for had entered; it leaves now, or has left. */
-double collective_met_ns(struct engine *engine, uint32_t instance, uint32_t member);
+double collective_met_ns(const struct engine *engine, uint32_t instance, uint32_t member);
 /* of a reduction: data is at the root */
 void collective_part(struct engine *engine, uint32_t flight);
 /* collective_cost.c: the cost of its phases, for all members the same. */

@@ -63,10 +63,11 @@ instance_new(struct engine *e, uint32_t members)
 	capacity = before.capacity;
 	*instance = (struct instance){
 	    .members = grow(before.members, &capacity, members, sizeof *before.members),
-	    .count = members, .references = members, .root = NONE, .last_covered = NONE,
+	    .count = members, .references = members, .root = NONE,
 	    .done_ns = -1, .factor = 1, .next = NONE,
 	    .blocks = before.blocks, .block_capacity = before.block_capacity,
-	    .by_rank = before.by_rank, .rank_capacity = before.rank_capacity,
+	    .needs = before.needs, .groups = before.groups,
+	    .group_capacity = before.group_capacity,
 	    .first_time = before.first_time, .times = before.times };
 	instance->capacity = (uint32_t)capacity;
 	return i;

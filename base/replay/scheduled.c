@@ -76,7 +76,7 @@ next_move(struct engine *e, struct runner *r)
 		else
 			r->move = (struct move){ kind, round.to, round.to_number, NONE,
 			    round.to_bytes, false };
-		if (r->move.peer != NOBODY) {
+		if (r->move.peer != NO_MEMBER) {
 			r->move.flight = letter_of(e, r)->flight;
 			return true;
 		}

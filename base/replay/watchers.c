@@ -112,7 +112,7 @@ last_time(struct engine *e, uint32_t instance)
 {
 	struct instance *i = &e->instances[instance];
 
-	const uint32_t each = i->class == CLASS_SCAN ? 2 : 1;
+	const uint32_t each = i->by_last ? 1 : 2;
 
 	if (i->times < 1 + each * i->count) {
 		i->times = 1 + each * i->capacity;
@@ -128,9 +128,9 @@ member_time(struct engine *e, uint32_t instance, uint32_t member)
 }
 
 uint32_t
-up_to_time(struct engine *e, uint32_t instance, uint32_t member)
+met_time(struct engine *e, uint32_t instance, uint32_t group)
 {
-	return member_time(e, instance, member) + e->instances[instance].count;
+	return member_time(e, instance, group) + e->instances[instance].count;
 }
 
 uint32_t

@@ -65,8 +65,8 @@ void mark_over(struct engine *engine, uint32_t first, uint32_t count);	/* FIRST 
 uint32_t message_time(struct engine *engine, uint32_t flight, int which);
 uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to arrive */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
-/* Of a scan: when it and all members before it have arrived. */
-uint32_t up_to_time(struct engine *engine, uint32_t instance, uint32_t member);
+/* of a group of members, unless all wait for all */
+uint32_t met_time(struct engine *engine, uint32_t instance, uint32_t group);
 struct weight *message_weight(struct engine *engine, uint32_t flight);
 /*
  * Without a watcher these do nothing. The runner continues at this time of the message, or later;

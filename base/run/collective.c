@@ -5,8 +5,7 @@
 
 #include "../tool/tool.h"
 
-/* The member that is the root; NOBODY if its rank is not known. */
-static uint32_t
+uint32_t
 collective_root(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	int32_t root = -1;
@@ -80,13 +79,7 @@ collective_overlap(const struct member *members, uint32_t count)
 	return overlap;
 }
 
-/*
- * Calls on files and MPI_Comm_disconnect are collective, but no rule makes a rank wait for another:
- * some libraries and access methods let each rank leave when it is done. So they hold up no rank if
- * one left before the last entered. Of calls that start requests, only a completion that lasts
- * until then shows it.
- */
-static bool
+bool
 collective_holds(const struct member *members, uint32_t count)
 {
 	const enum call_class class = call_class(members[0].row->call);
@@ -129,14 +122,12 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 		    r >= c->size ? NULL : &c->neighbours[r];
 		struct need *need;
 
-		if (member_of[r] == NOBODY)
-			continue;
-		if (of != NULL && of->sources == NULL)	/* unknown */
-			of = NULL;
+		if (member_of[r] == NOBODY || (!scan && (of == NULL || of->sources == NULL)))
+			continue;	/* or its sources are unknown */
 		need = add_group(needs, scan && needs->count > 0, of == NULL ? 1 : of->count + 1);
 		needs->dependents[need->dependent + need->dependent_count++] = member_of[r];
-		if (scan || of != NULL)	/* its own start, too, as in all collectives */
-			needs->sources[need->source + need->source_count++] = member_of[r];
+		/* its own start, too, as in all collectives */
+		needs->sources[need->source + need->source_count++] = member_of[r];
 		for (uint32_t s = 0; of != NULL && s < of->count; s++)
 			if (of->sources[s] >= 0 && of->sources[s] < size &&
 			    member_of[of->sources[s]] != NOBODY)

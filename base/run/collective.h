@@ -22,6 +22,18 @@ struct overlap {
 struct overlap collective_overlap(const struct member *members, uint32_t count);
 
 /*
+ * Calls on files and MPI_Comm_disconnect are collective, but no rule makes a rank wait for another:
+ * some libraries and access methods let each rank leave when it is done. So they hold up no rank if
+ * one left before the last entered. Of calls that start requests, only a completion that lasts
+ * until then shows it.
+ */
+bool collective_holds(const struct member *members, uint32_t count);
+
+/* The member that is the root; NOBODY if its rank is not known. */
+uint32_t collective_root(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+
+/*
  * The dependents of a group need the enters of its sources. Dependents of a chained group also need
  * the sources of the group before. Numbers are indices of members. A member may be its own source.
  */
