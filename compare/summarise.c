@@ -165,8 +165,8 @@ add_core_time(struct watcher *w, const struct imbalance *im, const struct segmen
 	    s->begin_ns, s->end_ns);
 	for (size_t i = 0; i < w->awaited.count; i++) {
 		const struct awaited_piece *piece = &w->awaited.at[i];
-		const struct core_time time = core_time(off_lane_of(&w->lanes, s->location,
-		    piece->worker), piece->from_ns, piece->to_ns);
+		const struct core_time time = core_time(off_lane(piece->lane), piece->from_ns,
+		    piece->to_ns);
 
 		core_ns[ON_CORE] += time.on_ns;
 		for (int reason = 0; reason < OFF_REASONS; reason++)

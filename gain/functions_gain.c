@@ -73,13 +73,11 @@ piece_of(struct gaining *g, uint32_t location, int64_t begin_ns, int64_t end_ns)
 	awaited_find(awaited, g->known, &f->lanes, f->sums.period_ns, location, begin_ns, end_ns);
 	for (size_t i = 0; i < awaited->count; i++) {
 		const struct awaited_piece *part = &awaited->at[i];
-		const struct thread_lane *lane = lane_find(&f->lanes, location, part->worker);
+		const struct thread_lane *lane = part->lane;
 
 		piece.on_core_ns += !f->sums.switched ? part->to_ns - part->from_ns :
-		    core_time(off_lane_of(&f->lanes, location, part->worker), part->from_ns,
-		    part->to_ns).on_ns;
-		for (size_t k = lane != NULL ? lane_from(lane, part->from_ns) : 0; lane != NULL &&
-		    k < lane->end && lane->at[k].at_ns < part->to_ns; k++)
+		    core_time(off_lane(lane), part->from_ns, part->to_ns).on_ns;
+		for (size_t k = lane_from(lane, part->from_ns); lane_has(lane, k, part->to_ns); k++)
 			*APPEND(g->sampled, g->sample_count, g->sample_capacity) =
 			    function_at(g->gains, g->known, lane->at[k].site);
 	}

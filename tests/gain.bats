@@ -257,6 +257,36 @@ ring() {
 	[ "$(jq -c '[.gain_by_function[] | select(.function == "work") | .gain_s, .at_most_s | . + 0]' gain.json)" = '[0.0045,0.0045]' ]
 }
 
+# Samples and switches of a thread without calls are with the first thread of its rank.
+@test "what a function would gain whose thread is awaited by a second thread that makes calls" {
+	# That one waits from 2 to 11 ms; rank 1's first thread waits for it, so the waits between threads are known.
+	pack <<-END | lp-graph 2>/dev/null >second.graph
+		trace ranks=2
+		location location=2 rank=1 thread=2
+		module module=0 path=/lib/libc.so.6
+		site site=1 offset=1 function=work
+		site site=2 offset=2 function=pthread_cond_wait module=0
+		site site=3 offset=3 function=wait_for_all
+		0 MPI_Init_thread 0 1000000
+		1 MPI_Init_thread 0 1000000
+		switched location=1 from_ns=0 until_ns=12002000 time=1100000 duration=10900500 reason=0 site=2
+		switched location=1 worker=1 from_ns=0 until_ns=12000000 time=1000000 duration=1000000 reason=0 site=2
+		sampled location=1 worker=1 period_ns=1000000 until_ns=12000000 time=$(seq -s, 2500000 1000000 10500000) site=$(
+			yes 1 | head -9 | paste -sd,)
+		switched location=2 from_ns=1000000 until_ns=12001000 time=2000000 duration=9000000 reason=0 site=2
+		sampled location=2 period_ns=1000000 until_ns=12001000 time=1500000,11500000 site=3,3
+		2 MPI_Barrier 1050000 1060000 comm=2
+		0 MPI_Barrier 5000000 12001000 comm=1
+		2 MPI_Barrier 12000000 12001000 comm=1
+		0 MPI_Finalize 12002000 12003000
+		1 MPI_Finalize 12002000 12003000
+	END
+	lp-gain --gain 50 -F json second.graph | jq -e '.gain_by_function[] | select(.function == "work") | .gain_s > 0.0044 and .gain_s < 0.0046'
+	# All of the path's computation at that place was on a core.
+	lp-critpath second.graph | lp-compare --summary - | lp-dump | jq -es '.[] | select(.kind == "place" and .call == "thread_signal") |
+		.core_ns == .path_ns and (.path_ns | startswith("60eea600"))'
+}
+
 # The way of rank 1 goes by all calls of rank 0, and only 10 ns faster; it begins with its start, or with a call of its own. No evaluation
 # of the whole graph is needed for one of many sites.
 @test "the gain of one of many call sites is limited by a way that goes by all of its calls" {

@@ -149,10 +149,9 @@ place_in(const struct functions *f, const struct segment *s, const struct awaite
 
 /* Adds the places where the piece's thread blocked. */
 static void
-add_blocked(struct functions *f, const struct off_lane *lane, const struct segment *s,
-    const struct awaited_piece *piece)
+add_blocked(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
 {
-	struct off_cut cut = off_between(lane, piece->from_ns, piece->to_ns);
+	struct off_cut cut = off_between(off_lane(piece->lane), piece->from_ns, piece->to_ns);
 	struct off_span part;
 
 	while (off_next(&cut, &part)) {
@@ -170,18 +169,17 @@ add_blocked(struct functions *f, const struct off_lane *lane, const struct segme
 
 /* The counts of sample I are the place's if the thread's sample before is in it, and in WHOLE. */
 static void
-add_counts(const struct functions *f, const struct segment *s, const struct awaited_piece *whole,
-    const struct thread_lane *lane, size_t i, struct sampled *place)
+add_counts(const struct functions *f, const struct awaited_piece *whole, size_t i,
+    struct sampled *place)
 {
+	const struct thread_lane *lane = whole->lane;
 	const struct thread_sample *now = &lane->at[i], *before = now - 1;
 
 	if (lane->counts == NULL || i == lane->begin || before->at_ns < whole->from_ns ||
 	    !same_function(f->known, before->site, now->site))
 		return;
 	place->counts = lane->counts[i];
-	place->counted_ns = core_time(off_lane_of(&f->lanes,
-	    thread_location(f->known, s->location, whole->worker), whole->worker),
-	    before->at_ns, now->at_ns).on_ns;
+	place->counted_ns = core_time(off_lane(lane), before->at_ns, now->at_ns).on_ns;
 }
 
 /* PIECE: a part of WHOLE. */
@@ -189,19 +187,15 @@ static void
 add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece,
     const struct awaited_piece *whole)
 {
-	const struct thread_lane *lane = lane_find(&f->lanes,
-	    thread_location(f->known, s->location, piece->worker), piece->worker);
+	const struct thread_lane *lane = piece->lane;
 
-	if (lane == NULL)
-		return;
-	for (size_t i = lane_from(lane, piece->from_ns);
-	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
+	for (size_t i = lane_from(lane, piece->from_ns); lane_has(lane, i, piece->to_ns); i++) {
 		struct sampled place = place_in(f, s, piece);
 
 		place.site = lane->at[i].site;
 		place.callers = lane->at[i].callers;
 		place.samples = 1;
-		add_counts(f, s, whole, lane, i, &place);
+		add_counts(f, whole, i, &place);
 		functions_add_place(f, &place);
 	}
 }
@@ -210,13 +204,12 @@ add_samples(struct functions *f, const struct segment *s, const struct awaited_p
 static void
 add_core_time(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
 {
-	const struct off_lane *lane = off_lane_of(&f->lanes,
-	    thread_location(f->known, s->location, piece->worker), piece->worker);
-	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
+	const struct core_time time = core_time(off_lane(piece->lane), piece->from_ns,
+	    piece->to_ns);
 	struct sampled place = place_in(f, s, piece);
 
 	core_time_add(&f->sums.core, &time);
-	add_blocked(f, lane, s, piece);
+	add_blocked(f, s, piece);
 	place.awaited_ns = piece->to_ns - piece->from_ns;
 	if (piece->worker > 0)
 		functions_add_place(f, &place);

@@ -12,7 +12,8 @@ add_piece(struct awaited *a, uint32_t worker, int64_t from_ns, int64_t to_ns)
 		a->at[a->count - 1].from_ns = from_ns;
 		return;
 	}
-	*APPEND(a->at, a->count, a->capacity) = (struct awaited_piece){ worker, from_ns, to_ns };
+	*APPEND(a->at, a->count, a->capacity) = (struct awaited_piece){ worker, from_ns, to_ns,
+	    NULL };
 }
 
 /*
@@ -159,8 +160,8 @@ several_watched(const struct thread_lanes *lanes, uint32_t location)
 	return count > 1;
 }
 
-void
-awaited_find(struct awaited *a, const struct definitions *known, const struct thread_lanes *lanes,
+static void
+find_pieces(struct awaited *a, const struct definitions *known, const struct thread_lanes *lanes,
     int64_t period_ns, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
 	const struct off_lane *lane = off_lane_of(lanes, location, 0);
@@ -185,4 +186,14 @@ awaited_find(struct awaited *a, const struct definitions *known, const struct th
 		if (a->threads.of[i].worker == 0)
 			walk(a, &a->threads.of[i], a->threads.sampled ? period_ns : NEAR_NS,
 			    from_ns, to_ns);
+}
+
+void
+awaited_find(struct awaited *a, const struct definitions *known, const struct thread_lanes *lanes,
+    int64_t period_ns, uint32_t location, int64_t from_ns, int64_t to_ns)
+{
+	find_pieces(a, known, lanes, period_ns, location, from_ns, to_ns);
+	for (size_t i = 0; i < a->count; i++)
+		a->at[i].lane = lane_find(lanes, thread_location(known, location,
+		    a->at[i].worker), a->at[i].worker);
 }

@@ -106,7 +106,8 @@ SEARCH(sample_from, struct thread_sample, int64_t, IS_BEFORE)
 size_t
 lane_from(const struct thread_lane *lane, int64_t ns)
 {
-	return lane->begin + sample_from(lane->at + lane->begin, lane->end - lane->begin, ns);
+	return lane == NULL ? 0 :
+	    lane->begin + sample_from(lane->at + lane->begin, lane->end - lane->begin, ns);
 }
 
 void
@@ -122,11 +123,15 @@ lane_forget(struct thread_lane *lane, size_t to)
 /* ---- time off the core ---- */
 
 const struct off_lane *
+off_lane(const struct thread_lane *lane)
+{
+	return lane != NULL && lane->off.watched ? &lane->off : NULL;
+}
+
+const struct off_lane *
 off_lane_of(const struct thread_lanes *lanes, uint32_t location, uint32_t worker)
 {
-	const struct thread_lane *lane = lane_find(lanes, location, worker);
-
-	return lane != NULL && lane->off.watched ? &lane->off : NULL;
+	return off_lane(lane_find(lanes, location, worker));
 }
 
 #define ENDS_UNTIL(span, ns) ((span)->to_ns <= (ns))

@@ -66,8 +66,15 @@ void lane_add(struct thread_lanes *lanes, const struct samples *block);
 struct thread_lane *lane_find(const struct thread_lanes *lanes, uint32_t location, uint32_t worker);
 /* Marks samples within calls, up to the last of these calls. */
 void lane_see(struct thread_lane *lane, const struct calls *calls);
-/* The first sample not before the instant. */
+/* The first sample not before the instant; of LANE NULL there are none. */
 size_t lane_from(const struct thread_lane *lane, int64_t ns);
+
+static inline bool
+lane_has(const struct thread_lane *lane, size_t sample, int64_t before_ns)
+{
+	return lane != NULL && sample < lane->end && lane->at[sample].at_ns < before_ns;
+}
+
 /* Drops samples before TO. */
 void lane_forget(struct thread_lane *lane, size_t to);
 /* Drops what threads of the location have before the instant: spans that ended, or samples, too. */
@@ -81,7 +88,8 @@ struct core_time {
 	int64_t on_ns, off_ns[OFF_REASONS];
 };
 
-/* A thread of the location; NULL: unknown. */
+/* Of a thread's lane, of a thread of the location; NULL: unknown. */
+const struct off_lane *off_lane(const struct thread_lane *lane);
 const struct off_lane *off_lane_of(const struct thread_lanes *lanes, uint32_t location,
     uint32_t worker);
 /* The spans between two instants, cut to these and to what is known of the lane. */

@@ -81,6 +81,7 @@ struct awaited {
 	struct awaited_piece {
 		uint32_t worker;	/* 0: the thread that makes the calls */
 		int64_t from_ns, to_ns;
+		const struct thread_lane *lane;	/* until samples are added; NULL: none */
 	} *at;				/* the last one first; together all of the time */
 	size_t count, capacity;
 };

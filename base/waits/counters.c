@@ -52,12 +52,12 @@ add_sample(struct imbalance *im, int32_t rank, uint32_t place, const struct samp
 }
 
 void
-counted_piece(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
-    const struct off_lane *off, const struct awaited_piece *piece)
+counted_piece(struct imbalance *im, int32_t rank, const struct awaited_piece *piece)
 {
+	const struct thread_lane *lane = piece->lane;
 	const size_t first = lane_from(lane, piece->from_ns);
 
-	for (size_t i = first; i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
+	for (size_t i = first; lane_has(lane, i, piece->to_ns); i++) {
 		const struct thread_sample *now = &lane->at[i], *before = now - 1;
 		uint32_t place = now->site;
 
@@ -69,7 +69,7 @@ counted_piece(struct imbalance *im, int32_t rank, const struct thread_lane *lane
 		    !same_function(&im->graph.known, before->site, place))
 			place = COUNTED_BETWEEN;
 		add_sample(im, rank, place, &lane->counts[i],
-		    core_time(off, before->at_ns, now->at_ns).on_ns);
+		    core_time(off_lane(lane), before->at_ns, now->at_ns).on_ns);
 	}
 }
 
@@ -79,7 +79,7 @@ counted_call(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
 {
 	const size_t first = lane_from(lane, row->enter_ns);
 
-	if (first < lane->end && lane->at[first].at_ns < row->leave_ns)
+	if (lane_has(lane, first, row->leave_ns))
 		add_sample(im, rank, COUNTED_ACROSS, &lane->counts[first], 0);
 }
 

@@ -31,8 +31,7 @@ struct counted {
 };
 
 /* A piece of a rank's computation in one thread, if the thread has counters. */
-void counted_piece(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
-    const struct off_lane *off, const struct awaited_piece *piece);
+void counted_piece(struct imbalance *im, int32_t rank, const struct awaited_piece *piece);
 /* A call of that thread. */
 void counted_call(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
     const struct row *row);

@@ -57,10 +57,10 @@ count_time(struct functions *f, const struct taken *of, uint32_t place, int64_t 
 
 /* Counts the time blocked, by place if that is known. The observer gets time preempted, too. */
 static void
-count_blocked(struct imbalance *im, uint32_t location, const struct off_lane *lane,
-    const struct taken *of, const struct awaited_piece *piece)
+count_blocked(struct imbalance *im, uint32_t location, const struct taken *of,
+    const struct awaited_piece *piece)
 {
-	struct off_cut cut = off_between(lane, piece->from_ns, piece->to_ns);
+	struct off_cut cut = off_between(off_lane(piece->lane), piece->from_ns, piece->to_ns);
 	struct observer *observer = im->observer;
 	struct off_span part;
 	struct taken new = *of;
@@ -83,12 +83,11 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
 {
 	struct functions *f = im->functions;
-	const struct off_lane *lane = off_lane_of(&f->lanes,
-	    thread_location(&im->graph.known, location, piece->worker), piece->worker);
-	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
+	const struct core_time time = core_time(off_lane(piece->lane), piece->from_ns,
+	    piece->to_ns);
 
 	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
-	count_blocked(im, location, lane, of, piece);
+	count_blocked(im, location, of, piece);
 	count_time(f, of, taken_off(OFF_PREEMPTED), time.off_ns[OFF_PREEMPTED]);
 	count_time(f, of, taken_off(OFF_UNKNOWN), time.off_ns[OFF_UNKNOWN]);
 }
@@ -133,20 +132,14 @@ functions_drop(struct imbalance *im, uint32_t location, int64_t leave_ns)
 
 /* Counts the samples of the piece's thread, and its counters. */
 static void
-count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
-    const struct awaited_piece *piece)
+count_samples(struct imbalance *im, const struct taken *of, const struct awaited_piece *piece)
 {
-	const uint32_t at = thread_location(&im->graph.known, location, piece->worker);
-	const struct thread_lane *lane = lane_find(&im->functions->lanes, at, piece->worker);
+	const struct thread_lane *lane = piece->lane;
 	struct taken new = *of;
 
-	if (lane == NULL)
-		return;
-	if (lane->counts != NULL)
-		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->lanes, at,
-		    piece->worker), piece);
-	for (size_t i = lane_from(lane, piece->from_ns);
-	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
+	if (lane != NULL && lane->counts != NULL)
+		counted_piece(im, of->rank, piece);
+	for (size_t i = lane_from(lane, piece->from_ns); lane_has(lane, i, piece->to_ns); i++) {
 		const struct thread_sample *s = &lane->at[i];
 
 		if (s->site >= TAKEN_THREADS)
@@ -175,7 +168,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	for (size_t i = 0; i < f->awaited.count; i++) {
 		if (im->counts.switched > 0)
 			count_core(im, location, &of, &f->awaited.at[i]);
-		count_samples(im, location, &of, &f->awaited.at[i]);
+		count_samples(im, &of, &f->awaited.at[i]);
 	}
 	if (im->counts.switched > 0) {
 		if (from_ns < to_ns && location < (uint32_t)im->graph.known.ranks)
