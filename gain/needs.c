@@ -150,9 +150,7 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 		if (inside)
 			gate_instance(dag, hubs, &needs, members, instance->size);
 	}
-	free(needs.groups);
-	free(needs.sources);
-	free(needs.dependents);
+	needs_free(&needs);
 	free(members);
 	free(rows);
 }

@@ -19,9 +19,7 @@ nodes_end(struct nodes *n)
 	free(n->nodes.items);
 	free(n->sources.items);
 	free(n->waits.items);
-	free(n->needs.groups);
-	free(n->needs.sources);
-	free(n->needs.dependents);
+	needs_free(&n->needs);
 	free(n->members);
 }
 

@@ -153,27 +153,6 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 	return 0;
 }
 
-/* The rank in the communicator, for schedules. */
-static uint32_t
-comm_rank(struct engine *e, uint32_t comm, uint32_t location)
-{
-	const int32_t rank = e->known->location_rank[location], ranks = e->known->ranks;
-	const struct communicator *c = comm < e->known->comm_count ? &e->known->comms[comm] : NULL;
-	int32_t i;
-
-	if (c == NULL || c->members == NULL || rank < 0 || rank >= ranks)
-		return (uint32_t)rank;
-	if (e->comm_ranks == NULL)
-		e->comm_ranks = zalloc((size_t)ranks, sizeof *e->comm_ranks);
-	/* The next instance is often of the same communicator. */
-	for (i = e->ranked != comm ? c->size - 1 : -1; i >= 0; i--)
-		if (c->members[i] >= 0 && c->members[i] < ranks)
-			e->comm_ranks[c->members[i]] = i;
-	e->ranked = comm;
-	i = e->comm_ranks[rank];
-	return (uint32_t)(i < c->size && c->members[i] == rank ? i : rank);
-}
-
 static struct replay_row *
 member_row(const struct engine *e, uint32_t k)
 {
@@ -255,7 +234,8 @@ make_plan(struct engine *e, struct instance *instance)
 	by_rank = zalloc(count, sizeof *by_rank);
 	for (k = 0; k < count; k++) {
 		const struct member *member = &e->members[k];
-		const uint32_t rank = comm_rank(e, member->row->comm, member->location);
+		const uint32_t rank = comm_rank(&e->comm_ranks, e->known,
+		    member->row->comm, member->location);
 
 		if (op_at(e, member->location, member->seq)->act != ACT_COLLECTIVE ||
 		    rank >= count || by_rank[rank].row != NULL)
@@ -297,6 +277,7 @@ add_needs(struct engine *e, uint32_t link)
 	struct instance *i = &e->instances[link];
 	struct needs *needs = &i->needs;
 
+	needs->ranks = &e->comm_ranks;
 	collective_needs(needs, e->known, e->members, i->count);
 	GROW(i->groups, i->group_capacity, needs->count);
 	for (uint32_t g = 0; g < needs->count; g++) {

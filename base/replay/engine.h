@@ -261,8 +261,7 @@ struct engine {
 	struct trail *trails;			/* by flight; NULL if nobody asks */
 	double *held_ns;	/* by flight: links and bus, if the machine has gaps; or NULL */
 	size_t held_capacity;
-	int32_t *comm_ranks;	/* by rank, in the communicator RANKED */
-	uint32_t ranked;
+	struct comm_ranks comm_ranks;
 	struct member *members;	/* of the collective that is read, with their rows */
 	struct row *member_rows;
 	size_t member_capacity, member_row_capacity;

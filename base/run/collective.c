@@ -30,20 +30,32 @@ comm_of(const struct definitions *d, const struct member *members)
 	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
 }
 
-struct ranked_member {
-	int32_t rank;		/* in the world */
-	uint32_t member;
-};
+uint32_t
+comm_rank(struct comm_ranks *ranks, const struct definitions *d, uint32_t comm, uint32_t location)
+{
+	const int32_t rank = d->location_rank[location];
+	const struct communicator *c = comm < d->comm_count ? &d->comms[comm] : NULL;
+	int32_t i;
 
-ORDER(by_rank, struct ranked_member, BY(rank))
+	if (c == NULL || c->members == NULL || rank < 0 || rank >= d->ranks)
+		return (uint32_t)rank;
+	if (ranks->of == NULL)
+		ranks->of = zalloc((size_t)d->ranks, sizeof *ranks->of);
+	for (i = ranks->comm != comm ? c->size - 1 : -1; i >= 0; i--)
+		if (c->members[i] >= 0 && c->members[i] < d->ranks)
+			ranks->of[c->members[i]] = i;
+	ranks->comm = comm;
+	i = ranks->of[rank];
+	return (uint32_t)(i < c->size && c->members[i] == rank ? i : rank);
+}
 
 /* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
 static uint32_t *
-members_by_rank(const struct definitions *d, const struct member *members, uint32_t count,
-    int32_t *size)
+members_by_rank(struct comm_ranks *ranks, const struct definitions *d,
+    const struct member *members, uint32_t count, int32_t *size)
 {
 	const struct communicator *c = comm_of(d, members);
-	struct ranked_member *places = zalloc(count, sizeof *places), *found;
+	const bool all = c == NULL || c->members == NULL;
 	uint32_t *member_of;
 
 	*size = c != NULL && c->size > 0 ? c->size : d->ranks;
@@ -51,19 +63,13 @@ members_by_rank(const struct definitions *d, const struct member *members, uint3
 	for (int32_t r = 0; r < *size; r++)
 		member_of[r] = NOBODY;
 	for (uint32_t i = 0; i < count; i++) {
-		places[i] = (struct ranked_member){ d->location_rank[members[i].location], i };
-		if ((c == NULL || c->members == NULL) && places[i].rank >= 0 &&
-		    places[i].rank < *size)
-			member_of[places[i].rank] = i;
+		const int32_t rank = d->location_rank[members[i].location];
+		const uint32_t r = all ? (uint32_t)rank :
+		    comm_rank(ranks, d, members->row->comm, members[i].location);
+
+		if (r < (uint32_t)*size && (all || c->members[r] == rank))
+			member_of[r] = i;
 	}
-	if (c != NULL && c->members != NULL) {
-		SORT(places, count, by_rank);
-		for (int32_t r = 0; r < c->size; r++)
-			if ((found = bsearch(&(struct ranked_member){ .rank = c->members[r] },
-			    places, count, sizeof *places, by_rank)) != NULL)
-				member_of[r] = found->member;
-	}
-	free(places);
 	return member_of;
 }
 
@@ -115,7 +121,11 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 {
 	const struct communicator *c = comm_of(d, members);
 	int32_t size;
-	uint32_t *member_of = members_by_rank(d, members, count, &size);
+	uint32_t *member_of;
+
+	if (needs->ranks == NULL)
+		needs->ranks = zalloc(1, sizeof *needs->ranks);
+	member_of = members_by_rank(needs->ranks, d, members, count, &size);
 
 	for (int32_t r = 0; r < size; r++) {
 		const struct neighbours *of = scan || c == NULL || c->neighbours == NULL ||
@@ -167,6 +177,18 @@ collective_needs(struct needs *needs, const struct definitions *d, const struct 
 		needs_by_rank(needs, d, members, count, class == CLASS_SCAN);
 	else if ((!rooted || root != NOBODY) && collective_holds(members, count))
 		needs_at_once(needs, members, count, class, root);
+}
+
+void
+needs_free(struct needs *needs)
+{
+	if (needs->ranks != NULL)
+		free(needs->ranks->of);
+	free(needs->ranks);
+	free(needs->groups);
+	free(needs->sources);
+	free(needs->dependents);
+	free(needs->waits_for);
 }
 
 static bool

@@ -43,17 +43,25 @@ struct need {
 	bool chained;
 };
 
+/* Ranks in one communicator, by those in the world: the next instance is often of the same one. */
+struct comm_ranks { int32_t *of; uint32_t comm; };
+/* The rank in a communicator; in the world, if it is not known as one of its members. */
+uint32_t comm_rank(struct comm_ranks *ranks, const struct definitions *definitions, uint32_t comm,
+    uint32_t location);
+
 struct needs {
 	struct need *groups;
 	uint32_t *sources, *dependents;
 	size_t count, capacity, source_capacity, dependent_capacity;
 	uint32_t *waits_for;			/* by member */
 	size_t waits_capacity;
+	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 };
 
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
+void needs_free(struct needs *needs);	/* unless its ranks are shared */
 /*
  * Also finds for each member the one that it waits for, or NOBODY: the last to enter of the members
  * that it needs; of several at one instant, the one on the lowest location. A member may wait for
