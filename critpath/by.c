@@ -94,7 +94,7 @@ sum_up(struct critpath *c, uint64_t section)
 	const struct definitions *known = &c->run.graph.known;
 	struct section_path *path = path_of(c->by, section);
 	size_t count;
-	struct place *places = places_sorted(&sums->report.places, &count);
+	struct place *places = places_by_name(&sums->report.places, known, &c->by->same, &count);
 	struct share *ranks = report_by_rank(&sums->report, known);
 
 	for (int32_t r = 0; r < known->ranks && sums->off_ns != NULL; r++) {

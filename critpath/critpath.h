@@ -235,6 +235,7 @@ struct by_section {
 	struct sections sections;
 	struct section_path *paths;	/* by number of section, without windows */
 	size_t path_capacity;
+	struct same_sites same;
 	uint64_t visited;		/* the section that the path is in */
 	bool screen;		/* of a terminal: each window replaces the previous one */
 };

@@ -112,6 +112,7 @@ tell_window(struct critpath *c, const struct report *report)
 	struct share *shares;
 	struct place *places;
 	struct listed l = { 0 };
+	struct same_sites same = { NULL };
 	size_t count;
 
 	if (report->segments == 0)
@@ -121,7 +122,7 @@ tell_window(struct critpath *c, const struct report *report)
 	for (int32_t r = 0; r < known->ranks; r++)
 		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
 	SORT(ranks, (size_t)known->ranks, by_time);
-	places = places_sorted(&report->places, &count);
+	places = places_by_name(&report->places, known, &same, &count);
 	if (c->functions.sums.any)
 		l = functions_list(&c->functions, known, BY_FUNCTION);
 	/* How much of what other ranks do has been read when a window ends is chance. */
@@ -132,6 +133,7 @@ tell_window(struct critpath *c, const struct report *report)
 	free(shares);
 	free(ranks);
 	free(places);
+	same_sites_free(&same);
 	free(l.at);
 	functions_begin_window(&c->functions);
 }

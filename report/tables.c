@@ -152,8 +152,10 @@ end_table(struct columns *c, size_t count)
 static void
 places_table(struct text *out, const struct page *page)
 {
+	struct same_sites same = { NULL };
 	size_t count;
-	struct place *places = places_sorted(&page->path.places, &count);
+	struct place *places = places_by_name(&page->path.places, &page->im.graph.known, &same,
+	    &count);
 	struct columns columns;
 	char where[LABEL];
 
@@ -169,6 +171,7 @@ places_table(struct text *out, const struct page *page)
 		end_table(&columns, count);
 	}
 	free(places);
+	same_sites_free(&same);
 }
 
 /* With --by. */

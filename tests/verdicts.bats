@@ -359,6 +359,30 @@ polls() {
 		.sentence == "rank 0\u0027s computation is 99 % of the critical path"' verdict.json
 }
 
+@test "sites of one name are one long pole, in every verdict" {
+	# Rank 1 computes 5 us and 4 us before two sites of one line, rank 0 once 6 us.
+	cat >trace <<-END
+		trace ranks=2
+		site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+		site site=2 offset=32 function=main file=main.c line=3 call=MPI_Barrier
+		site site=3 offset=48 function=main file=main.c line=9 call=MPI_Barrier
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		0 MPI_Barrier 1100 5200 comm=1 site=1
+		1 MPI_Barrier 5100 5200 comm=1 site=1
+		0 MPI_Barrier 6200 9300 comm=1 site=2
+		1 MPI_Barrier 9200 9300 comm=1 site=2
+		0 MPI_Barrier 15200 15300 comm=1 site=3
+		1 MPI_Barrier 10300 15300 comm=1 site=3
+	END
+	pack <trace | lp-graph 2>/dev/null >run.graph
+	for tool in lp-critpath lp-gain lp-imbalance lp-report; do
+		$tool -F json run.graph | jq -e --arg tool $tool '.verdict // . | .long_pole | .ranks == [1] and
+			.site == "MPI_Barrier at main (main.c:3)" and ($tool == "lp-imbalance" or .path_s == 9e-6) and
+			($tool == "lp-critpath" or $tool == "lp-gain" or .cost_rank_s == 7e-6)' >&2
+	done
+}
+
 # is_verdict FILE: it has all values of a verdict, each of its type
 is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 

@@ -132,8 +132,9 @@ report_verdict(const struct report *report, const struct definitions *known,
 	struct evidence evidence = no_evidence;
 	struct long_pole *const poles[] = { &v.pole, &v.next[0], &v.next[1] };
 	const size_t hung = pole_hung(&v.pole, known);
+	struct same_sites same = { NULL };
 	size_t count;
-	struct place *places = places_sorted(&report->places, &count);
+	struct place *places = places_by_name(&report->places, known, &same, &count);
 
 	for (size_t i = 0; i < count && i + hung < sizeof poles / sizeof poles[0]; i++) {
 		struct long_pole *p = poles[i + hung];
@@ -157,6 +158,7 @@ report_verdict(const struct report *report, const struct definitions *known,
 		pole_balance(p, place, known, gains->balances, gains->balance_count, told_ns);
 	}
 	free(places);
+	same_sites_free(&same);
 	evidence.handing_rank = pole_handing_rank(&v.pole, known);
 	v.trust = trust_of(known, &evidence);
 	return v;

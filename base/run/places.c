@@ -78,6 +78,23 @@ same_sites_free(struct same_sites *sites)
 	free(sites->first);
 }
 
+struct place *
+places_by_name(const struct places *places, const struct definitions *known,
+    struct same_sites *sites, size_t *count)
+{
+	struct places named = { NULL };
+	struct place *sorted = places_sorted(places, count);
+
+	for (size_t i = 0; i < *count; i++) {
+		sorted[i].site = first_of_name(sites, known, sorted[i].site);
+		places_add(&named, &sorted[i]);
+	}
+	free(sorted);
+	sorted = places_sorted(&named, count);
+	places_free(&named);
+	return sorted;
+}
+
 bool
 is_same_site(const struct definitions *known, uint32_t site, uint32_t other)
 {

@@ -52,6 +52,9 @@ struct same_sites {		/* begins as zeros */
 /* A site without a name stands for itself. */
 uint32_t first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site);
 void same_sites_free(struct same_sites *sites);
+/* As places_sorted, with the sites of one name as one. */
+struct place *places_by_name(const struct places *places, const struct definitions *known,
+    struct same_sites *sites, size_t *count);
 /* Is one of them the other, or of the same name? */
 bool is_same_site(const struct definitions *known, uint32_t site, uint32_t other);
 

@@ -24,17 +24,21 @@ delay_new(struct delays *delays, uint32_t key, int32_t rank)
 	return (uint32_t)delays->count - 1;
 }
 
+static void
+add_delay(struct delay *to, const struct delay *more)
+{
+	fixed_add(&to->short_whole_ns, &to->short_fraction,
+	    more->short_whole_ns, more->short_fraction);
+	fixed_add(&to->long_whole_ns, &to->long_fraction, more->long_whole_ns, more->long_fraction);
+}
+
 void
 join_delay(struct imbalance *im, const struct delay *more)
 {
 	struct delays *delays = &im->causes->delays;
 	const uint32_t number = delay_of(delays, more->key, more->rank);
-	struct delay *delay = &delays->of[number];	/* they may have moved */
 
-	fixed_add(&delay->short_whole_ns, &delay->short_fraction,
-	    more->short_whole_ns, more->short_fraction);
-	fixed_add(&delay->long_whole_ns, &delay->long_fraction,
-	    more->long_whole_ns, more->long_fraction);
+	add_delay(&delays->of[number], more);	/* they may have moved */
 }
 
 ORDER(by_cost, struct delay, COMPARED(delay_cost_ns(b), delay_cost_ns(a)) BY(rank) BY(key))
@@ -50,6 +54,22 @@ sorted_delays(const struct imbalance *im, size_t *count)
 		memcpy(sorted, delays->of, *count * sizeof *sorted);
 	SORT(sorted, *count, by_cost);
 	return sorted;
+}
+
+ORDER(by_key_and_rank, struct delay, BY(key) BY(rank))
+FOLD(fold_delays, struct delay, by_key_and_rank, add_delay(to, more);)
+
+struct delay *
+delays_by_name(const struct imbalance *im, struct same_sites *sites, size_t *count)
+{
+	struct delay *delays = sorted_delays(im, count);
+
+	for (size_t i = 0; i < *count; i++)
+		delays[i].key = 2 * first_of_name(sites, &im->graph.known, delays[i].key / 2) +
+		    delays[i].key % 2;
+	*count = fold_delays(delays, *count);
+	SORT(delays, *count, by_cost);
+	return delays;
 }
 
 /* ---- shares of delays in a wait --------------------------------------------------------- */

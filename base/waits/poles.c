@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../run/places.h"
 #include "../run/sampled_place.h"
 #include "functions.h"
 
@@ -422,6 +421,7 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 {
 	enum { MOST_LOOKED_AT = 32 };
 	struct poles poles = { .im = im, .path = path };
+	struct same_sites same = { NULL };
 	struct long_pole found[3] = { no_pole, no_pole, no_pole };
 	struct evidence evidence;
 	struct verdict v = { .trust = trust_of(&im->graph.known, &no_evidence) };
@@ -432,8 +432,9 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	    v.trust.load.cores < larger(v.trust.load.ranks, v.trust.load.threads);
 	poles.by = functions_by(im, true, poles.crowded);
 	if (path != NULL)
-		poles.places = places_sorted(path->places, &poles.place_count);
-	poles.delays = sorted_delays(im, &poles.delay_count);
+		poles.places = places_by_name(path->places, &im->graph.known, &same,
+		    &poles.place_count);
+	poles.delays = delays_by_name(im, &same, &poles.delay_count);
 	candidates = poles.place_count > 0 ? poles.place_count : poles.delay_count;
 	for (size_t i = 0; i < candidates && i < MOST_LOOKED_AT && count < 3; i++) {
 		const struct long_pole pole = pole_at(&poles, i);
@@ -460,5 +461,6 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	v.trust = trust_of(&im->graph.known, &evidence);
 	free(poles.places);
 	free(poles.delays);
+	same_sites_free(&same);
 	return v;
 }

@@ -30,6 +30,7 @@
 #include "../mpi/call_class.h"
 #include "../run/collective.h"
 #include "../run/graph_input.h"
+#include "../run/places.h"
 #include "../run/span.h"
 #include "../tool/text.h"
 #include "../tool/tool.h"
@@ -387,6 +388,8 @@ delay_cost_ns(const struct delay *d)
 
 /* most costly first; the caller frees them */
 struct delay *sorted_delays(const struct imbalance *im, size_t *count);
+/* likewise, with the call sites of one name as one */
+struct delay *delays_by_name(const struct imbalance *im, struct same_sites *sites, size_t *count);
 
 enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
 size_t chain_count(const struct imbalance *im);
