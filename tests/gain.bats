@@ -229,6 +229,10 @@ ring() {
 	lp-gain --gain 50 -F json t.graph >t.json
 	jq -e --argjson saved "$(($(lp-dump -k run t.graph | jq .run_ns) - $(lp-dump -k run half.graph | jq .run_ns)))" \
 		'$saved > 30000 and (.gain_by_site[0] | .where == "0x10" and (.gain_s * 1e9 / $saved - 1 | fabs) < 0.03)' t.json
+	# So does the path, however many processes have the rows: each round is the computation of the rank that is late.
+	lp-critpath t.graph | lp-dump -k segment >path
+	jq -se 'map(select(.segment == "compute" and .end_ns - .begin_ns > 5900) | .rank) == [0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2]' path
+	ranks 3 lp-critpath -a dijkstra --splits par-seq t.graph | lp-dump -k segment | cmp - path
 }
 
 @test "what a function of an awaited thread would gain" {

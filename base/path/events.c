@@ -10,15 +10,7 @@ row_at(const struct window *window, uint32_t location, uint64_t seq)
 	return window_row(window, location, seq);
 }
 
-/* A row that may have blocked a call. */
-struct far {
-	uint64_t seq;
-	uint32_t location;
-	struct far_end end;
-};
-
-/* The far end of an edge, in the window or from its owner. False: none, or it was dropped. */
-static bool
+bool
 find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far)
 {
 	const struct event_row *row;
@@ -36,6 +28,31 @@ find_far(const struct stretch *stretch, const struct event_row *edge, struct far
 	return true;
 }
 
+bool
+is_last_far(const struct row *call, const struct far *far, const struct far *last)
+{
+	if (!is_within(call, far->end.enter_ns) || far->end.enter_ns != last->end.enter_ns)
+		return is_within(call, far->end.enter_ns) &&
+		    far->end.enter_ns > last->end.enter_ns;
+	return far->location < last->location ||
+	    (far->location == last->location && far->seq < last->seq);
+}
+
+/* Finds the last post that a call waits for because MPI_Win_complete, in COMPLETE, may. */
+static void
+take_posts(const struct stretch *stretch, const struct row *call, const struct far *complete,
+    struct far *last)
+{
+	const uint64_t first = complete->seq - complete->end.part;
+	const struct event_row *row;
+	struct far post;
+
+	for (uint64_t seq = first; (row = row_at(stretch->window, complete->location, seq)) !=
+	    NULL && row->row.part == seq - first; seq++)
+		if (find_far(stretch, row, &post) && is_last_far(call, &post, last))
+			*last = post;
+}
+
 /* Finds the last row that blocked the call with first row SEQ; false: none. */
 static bool
 blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *last)
@@ -47,15 +64,14 @@ blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struc
 	if (!may_wait(&call))
 		return false;
 	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);) {
-		if (!find_far(stretch, e.edge, &far) || far.end.enter_ns < call.row.enter_ns ||
-		    far.end.enter_ns > call.row.leave_ns ||
-		    far.end.enter_ns < last->end.enter_ns)
+		if (!find_far(stretch, e.edge, &far))
 			continue;
+		if (call_class(call.row.call) == CLASS_EXPOSE_END)
+			take_posts(stretch, &call.row, &far, last);
 		/* a send that ends as its receive begins did not wait for it */
 		if (far.end.enter_ns == call.row.leave_ns && row_sends(e.edge))
 			continue;
-		if (far.end.enter_ns > last->end.enter_ns || far.location < last->location ||
-		    (far.location == last->location && far.seq < last->seq))
+		if (is_last_far(&call.row, &far, last))
 			*last = far;
 	}
 	return last->location != NOBODY;

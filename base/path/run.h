@@ -52,6 +52,12 @@ struct run {
 	bool goes_on;
 	uint64_t overdue;		/* such rows whose edges have not come */
 	struct functions *functions;	/* get the samples; NULL: none */
+	/* Edges of own MPI_Win_complete to others' MPI_Win_wait, of this stretch or later ones. */
+	struct told {
+		uint64_t seq, wait_seq;
+		uint32_t location, waiter;
+	} *told;
+	size_t told_count, told_capacity;
 };
 
 /* True if members of the team keep different rows. */
@@ -246,12 +252,24 @@ struct shared_row {
 	struct far_end far;
 };
 
+/* A row that may have blocked a call. */
+struct far {
+	uint64_t seq;
+	uint32_t location;
+	struct far_end end;
+};
+
+/* events.c: the far end of an edge, in the window or from its owner. False: none, or dropped. */
+bool find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far);
+/* Did FAR come within the call, and later than LAST? */
+bool is_last_far(const struct row *call, const struct far *far, const struct far *last);
+
 /* Joins the block of edges read last to own rows. */
 void share_messages(struct run *run, const struct message *message);
 void share_collectives(struct run *run, const struct message *message);
 /*
- * The last event of all members into run->last_ns and LAST, from each member's; INT64_MIN: none. Of
- * several at one instant the one with the highest PREFERENCE.
+ * At the end of a stretch: the last event of all members into run->last_ns and LAST, from each
+ * member's; INT64_MIN: none. Of several at one instant the one with the highest PREFERENCE.
  */
 void share_last(struct run *run, struct event *last, int preference);
 /* The ends of all locations into run->end_seq, from those of each member. */

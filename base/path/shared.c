@@ -83,6 +83,10 @@ share_messages(struct run *run, const struct message *message)
 		uint32_t poster = e->target[i], order = 2 * (uint32_t)i;
 		uint64_t at = e->receive[i];
 
+		if (send != NULL && call_class(send->row.call) == CLASS_ACCESS_END &&
+		    owner(run, poster) != run->team->rank)
+			*APPEND(run->told, run->told_count, run->told_capacity) = (struct told){
+			    e->send[i], at, e->source[i], poster };
 		if (send != NULL) {
 			send->is_send |= is_kind(message, "messages");
 			post_link(run, &out, (struct link){ .location = poster, .seq = at,
@@ -144,6 +148,51 @@ share_collectives(struct run *run, const struct message *message)
 	free(rows);
 }
 
+/* The last post that an MPI_Win_complete waits for blocks the MPI_Win_wait that it ends, too. */
+static void
+share_posts(struct run *run)
+{
+	const struct stretch stretch = run_stretch(run, (struct event){ 0 });
+	struct post out = { 0 };
+	size_t kept = 0, count;
+	struct link *links;
+
+	for (const struct told *t = run->told; t < run->told + run->told_count; t++) {
+		const struct event_row *row = window_row(stretch.window, t->location, t->seq);
+		struct edge_rows e;
+		struct far far;
+
+		if (row == NULL)
+			continue;
+		for (e = edge_rows(stretch.window, t->location, t->seq - row->row.part);
+		    edge_rows_next(&e);)
+			if (find_far(&stretch, e.edge, &far))
+				post_add(&out, &(struct link){ .location = t->waiter,
+				    .seq = t->wait_seq, .other = far.location,
+				    .other_seq = far.seq, .far = far.end }, sizeof *links,
+				    owner(run, t->waiter));
+		if (t->seq >= run->end_seq[t->location])
+			run->told[kept++] = *t;
+	}
+	run->told_count = kept;
+	links = post_exchange(run->team, &out, sizeof *links, &count);
+	for (const struct link *link = links; link < links + count; link++) {
+		const struct far far = { link->other_seq, link->other, link->far };
+		struct shared_row *wait = window_change(&run->graph.window, link->location,
+		    link->seq);
+
+		if (wait == NULL)
+			continue;
+		if (!is_within(&wait->at.row, wait->far.enter_ns) ? is_within(&wait->at.row,
+		    far.end.enter_ns) : is_last_far(&wait->at.row, &far,
+		    &(struct far){ wait->at.other_seq, wait->at.other, wait->far })) {
+			link_rows(&wait->at, far.location, far.seq);
+			wait->far = far.end;
+		}
+	}
+	free(links);
+}
+
 #define LOCATIONS (INT64_C(1) << 32)
 
 void
@@ -151,9 +200,12 @@ share_last(struct run *run, struct event *last, int preference)
 {
 	const int64_t own_ns = run->last_ns, own = (int64_t)preference * LOCATIONS + LOCATIONS - 1 -
 	    last->location;
-	int64_t best, seq;
+	int64_t best, seq, most[] = { run->last_ns, run->told_count > 0 };
 
-	team_max(run->team, &run->last_ns, 1);
+	team_max(run->team, most, 2);
+	run->last_ns = most[0];
+	if (most[1] > 0)
+		share_posts(run);
 	best = own_ns == run->last_ns && own_ns != INT64_MIN ? own : INT64_MIN;
 	team_max(run->team, &best, 1);		/* of equal preference: the lowest location */
 	seq = best == own && own_ns == run->last_ns ? (int64_t)last->seq : -1;

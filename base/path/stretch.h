@@ -6,7 +6,8 @@
  * next enter of the location. An event of another location blocks a call that could not end before
  * it. A receive or a probe is blocked by the enter of a send that came later than itself; a send by
  * a later post of its receive, or by the call of its receiver that held it up; a call that waits
- * for a lock by the enter of the unlock; a member of a collective by the enter of the member that
+ * for a lock by the enter of the unlock; MPI_Win_wait by the enter of MPI_Win_complete, and by each
+ * post that this waited for; a member of a collective by the enter of the member that
  * it waits for (base/run/collective.h). The last such event counts that is not before the call's
  * own enter and not after its leave (the post of a receive: before the leave of the send); of
  * several at one instant the one on the lowest location, then of the lowest seq. A blocked call
