@@ -191,6 +191,18 @@ stalls() {
 	stalls disconnect waiting '[2]' KILL
 }
 
+@test "a member of a group that has not called MPI_Comm_create_group is waited for" {
+	begin grouplate
+	says waiting '[2]' '; 3 ranks wait, rank 0 in MPI_Comm_create_group (group hangs.c:'
+	end KILL
+	says waiting '[2]'
+	hangs groupknot deadlock '[0,2]' KILL
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	begin grouplate 4 mpirun.mpich hangs.mpich
+	says waiting '[2]'
+	end KILL
+}
+
 @test "a standard send beside a receive that a late rank owes is no deadlock" {
 	stalls eager waiting '[2]' KILL
 	stalls exchange waiting '[2]' KILL

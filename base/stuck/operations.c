@@ -98,7 +98,7 @@ is_of_window(const struct row *op)
 	    op->class == CLASS_EXPOSE_END || op->class == CLASS_RMA;
 }
 
-/* The ranks that the call of an epoch waits for. */
+/* The ranks that the call of an epoch waits for, or MPI_Comm_create_group. */
 static void
 find_epoch(const struct look *look, struct rank *rank, struct thread *thread)
 {
@@ -111,7 +111,7 @@ find_epoch(const struct look *look, struct rank *rank, struct thread *thread)
 
 	if (class == CLASS_RMA)
 		add_op(thread, op);
-	else if (class == CLASS_ACCESS)
+	else if (class == CLASS_ACCESS || class == CLASS_COMM_CREATE_GROUP)
 		for (uint32_t i = 0; i < open->kept; i++) {
 			op.peer = (int32_t)open->rows[i];
 			add_op(thread, op);
@@ -189,6 +189,22 @@ is_met(const struct look *look, int32_t own, const struct row *op, int32_t other
 			if (match(look, own, op, other, &rank->threads[t].ops[i]) ||
 			    match(look, other, &rank->threads[t].ops[i], own, op))
 				return true;
+	return false;
+}
+
+bool
+has_joined(const struct look *look, int32_t own, const struct row *op, int32_t other)
+{
+	const struct rank *rank = &look->ranks[other];
+	const uint32_t group = group_of(&look->ranks[own], op->comm);
+
+	for (size_t t = 0; t < rank->thread_count; t++) {
+		const struct thread *thread = &rank->threads[t];
+
+		if (thread->call == op->call && thread->open.tag == op->tag &&
+		    group_of(rank, thread->open.comm) == group)
+			return true;
+	}
 	return false;
 }
 

@@ -78,7 +78,7 @@ add_call(FILE *text, const struct look *look, const struct thread *thread)
 			add_peer(text, look, rank, &thread->ops[i]);
 			told = true;
 		}
-	if (thread->op_count > 2)
+	if (thread->op_count > 2 && !is_collective(call_class(thread->call)))
 		fprintf(text, " and %zu more", (call_class(thread->call) == CLASS_COMPLETE ?
 		    thread->open.requests : thread->op_count) - 2);
 	add_place(text, look, thread->rank, thread->open.address);

@@ -111,6 +111,9 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 	const uint32_t group = group_of(rank, op->comm);
 	const int32_t peer = world_peer(look, rank, op->comm, op->peer);
 
+	if (op->class == CLASS_COMM_CREATE_GROUP)
+		return !g->may || peer < 0 || has_joined(look, own, op, peer) ? NO_NODE :
+		    (uint32_t)peer;
 	if (is_collective(op->class))
 		return collective_node(g, own, op);
 	if ((op->may && !g->may) || group == 0)

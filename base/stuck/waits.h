@@ -29,6 +29,8 @@ bool receives(const struct row *op);
 /* Whether the other side of a message of rank OWN is open in rank OTHER, too. */
 bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
 bool is_of_window(const struct row *op);
+/* Whether rank OTHER is in the same MPI_Comm_create_group, as far as its arguments tell. */
+bool has_joined(const struct look *look, int32_t own, const struct row *op, int32_t other);
 /* Whether rank OTHER has done its part of the epoch that OP of rank OWN waits for. */
 bool epoch_is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
 /* Those but OWN that have locked the part of TARGET and not unlocked it; to be freed. */

@@ -232,7 +232,7 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 		commit(at, &e[i]);
 }
 
-/* ---- the open call: requests that are not in the near table, and targets ---- */
+/* ---- the open call: requests that are not in the near table, and groups ---- */
 
 uint64_t
 open_request_apart(MPI_Request handle)
@@ -249,8 +249,8 @@ open_request_apart(MPI_Request handle)
 	return row;
 }
 
-void
-open_targets(struct open_call *open, const struct communicator *win, MPI_Group group)
+static void
+open_group(struct open_call *open, MPI_Group in, MPI_Group group)
 {
 	int from[OPEN_REQUESTS], to[OPEN_REQUESTS], count;
 
@@ -259,7 +259,26 @@ open_targets(struct open_call *open, const struct communicator *win, MPI_Group g
 	open->kept = (uint32_t)(count < OPEN_REQUESTS ? count : OPEN_REQUESTS);
 	for (int i = 0; i < OPEN_REQUESTS; i++)
 		from[i] = i;
-	PMPI_Group_translate_ranks(group, (int)open->kept, from, win->group, to);
+	PMPI_Group_translate_ranks(group, (int)open->kept, from, in, to);
 	for (uint32_t i = 0; i < open->kept; i++)
 		open->rows[i] = (uint64_t)peer_of(to[i]);
+}
+
+void
+open_targets(struct open_call *open, const struct communicator *win, MPI_Group group)
+{
+	open_group(open, win->group, group);
+}
+
+void
+open_members(struct open_call *open, MPI_Comm comm, MPI_Group group)
+{
+	MPI_Group in;
+
+	open->kept = 0;
+	if (comm == MPI_COMM_NULL || group == MPI_GROUP_NULL)
+		return;
+	PMPI_Comm_group(comm, &in);
+	open_group(open, in, group);
+	PMPI_Group_free(&in);
 }

@@ -37,13 +37,17 @@ open_requests(struct open_call *open, int count, const MPI_Request *requests)
 struct opening {
 	struct communicator *comm;
 	int32_t peer, tag, source, receive_tag;
+	MPI_Comm on;	/* COMM, unless it is a window or a file */
 	MPI_Group group;
 	bool sends;	/* dest was among them */
 };
-#define NO_OPENING { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL, false }
+#define NO_OPENING \
+	{ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_COMM_NULL, MPI_GROUP_NULL, false }
 
 /* The targets of MPI_Win_start, as ranks in the window. */
 SELDOM void open_targets(struct open_call *open, const struct communicator *win, MPI_Group group);
+/* The members of MPI_Comm_create_group, as ranks in the communicator. */
+SELDOM void open_members(struct open_call *open, MPI_Comm comm, MPI_Group group);
 
 /* Two neighbouring fields by one store. */
 ALWAYS void
@@ -74,6 +78,8 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 	open->tag = o->tag;
 	if (class == CLASS_ACCESS && comm != NULL)
 		open_targets(open, comm, o->group);
+	if (class == CLASS_COMM_CREATE_GROUP)
+		open_members(open, o->on, o->group);
 	if (is_entered_on(class) && comm != NULL) {
 		const size_t at_comm = comm->number % OPEN_COUNTS;
 
@@ -109,7 +115,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
  */
 #define OPEN(kind, name) OPEN_CODE(OPEN_##kind(name), , )
 #define OPEN_CODE(...) SECOND(__VA_ARGS__)
-#define OPEN_COMM(n) ~, o.comm = communicator_of(n);
+#define OPEN_COMM(n) ~, o.comm = communicator_of(o.on = n);
 #define OPEN_OLDCOMM(n) ~, o.comm = n;
 #define OPEN_WIN(n) ~, o.comm = n;
 #define OPEN_OLDWIN(n) ~, o.comm = n;

@@ -50,6 +50,36 @@ knot(void)
 	MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* All but rank 1; rank 2 comes late, or first wants a message from rank 0. */
+static void
+group(void)
+{
+	const int of[] = { 3, 2, 0 };
+	MPI_Group all, some;
+	MPI_Comm made;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_incl(all, 3, of, &some);
+	if (me != 1)
+		MPI_Comm_create_group(MPI_COMM_WORLD, some, 5, &made);
+}
+
+static void
+grouplate(void)
+{
+	if (me == 2)
+		sleep(100000);
+	group();
+}
+
+static void
+groupknot(void)
+{
+	if (me == 2)
+		MPI_Recv(&word, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	group();
+}
+
 static void
 nocoll(void)
 {
@@ -309,6 +339,7 @@ main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } cases[] = {
 		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll },
+		{ "grouplate", grouplate }, { "groupknot", groupknot },
 		{ "order", order }, { "anynull", anynull }, { "waitany", waitany },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
