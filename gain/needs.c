@@ -80,6 +80,22 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 	free(order);
 }
 
+/* Each member needs the enter of the one that it waits for. */
+static void
+gate_partial(const struct dag *dag, struct hubs *hubs, struct needs *needs,
+    const struct member *members, uint32_t count)
+{
+	const uint32_t *waits_for = collective_waits(needs, dag->stretch->known, members, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (waits_for[i] != NOBODY && waits_for[i] != i) {
+			const struct member *of = &members[waits_for[i]];
+
+			hubs->gate[row_number(dag, members[i].location, members[i].seq)] =
+			    hubs->enter[row_number(dag, of->location, of->seq)];
+		}
+}
+
 /* The dependents of a group need the enters of its sources: base/run/collective.h. */
 static void
 gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
@@ -148,7 +164,8 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
-			gate_instance(dag, hubs, &needs, members, instance->size);
+			(collective_is_partial(members, instance->size) ? gate_partial :
+			    gate_instance)(dag, hubs, &needs, members, instance->size);
 	}
 	needs_free(&needs);
 	free(members);

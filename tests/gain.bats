@@ -199,6 +199,32 @@ in_group() {
 		'[[1,"compute",5000000],[0,"transfer",9000000]]' ]
 }
 
+# As under MPICH: rank 0 receives from rank 1 alone, and leaves before rank 2 enters.
+@test "in an all-to-all that a rank leaves before another enters it waits for the last sender before that" {
+	tests/pack >t.trace <<-'END'
+		trace ranks=3
+		site site=1 offset=16
+		site site=2 offset=32
+		site site=3 offset=48
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		2 MPI_Init 0 100
+		0 MPI_Alltoallv 200 3010 comm=1 site=1 received=16
+		1 MPI_Alltoallv 3000 3005 comm=1 site=3 sent=16
+		2 MPI_Alltoallv 6000 6010 comm=1 site=1
+		0 MPI_Finalize 8010 8100 site=2
+		1 MPI_Finalize 3100 8100 site=2
+		2 MPI_Finalize 6100 8100 site=2
+	END
+	lp-graph t.trace >t.graph 2>/dev/null
+	[ "$(lp-critpath t.graph | lp-dump -k segment | jq -c 'select(.begin_ns >= 100) | [.rank, .segment, .end_ns]' | head -3)" = '[1,"compute",3000]
+[0,"transfer",3010]
+[0,"compute",8010]' ]
+	ranks 2 lp-critpath -a dijkstra --splits par-seq t.graph | lp-dump -k segment | cmp - <(lp-critpath t.graph | lp-dump -k segment)
+	# Half of what rank 1 computes: rank 2 holds up nobody.
+	lp-gain --gain 50 -F json t.graph | jq -e '.gain_by_site | map([.where, (.gain_s * 1e9 | round)]) == [["0x20", 1955], ["0x30", 1450], ["0x10", 5]]'
+}
+
 # ring COMPUTE: epochs with both neighbours. Ranks 0 and 2 compute for long in turn, their neighbours wait in MPI_Win_complete for that post, and the
 # other one in MPI_Win_wait for their MPI_Win_complete, which was entered before.
 ring() {

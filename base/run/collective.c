@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "../tool/search.h"
 #include "../tool/tool.h"
 
 uint32_t
@@ -198,6 +199,51 @@ later(const struct member *a, const struct member *b)
 	    (a->row->enter_ns == b->row->enter_ns && a->location < b->location);
 }
 
+struct entered {
+	int64_t enter_ns;
+	uint32_t location, member;
+};
+
+ORDER(by_enter, struct entered, BY(enter_ns) MOST(location))
+#define NOT_AFTER(entered, ns) ((entered)->enter_ns <= (ns))
+SEARCH(entered_until, struct entered, int64_t, NOT_AFTER)
+
+/*
+ * Of an all-to-all some members may send nothing to some others, which then leave before they
+ * enter. Who receives data waits for the last that entered before it left, and sends any.
+ */
+static void
+wait_for_entered(struct needs *needs, const struct member *members, uint32_t count)
+{
+	struct entered *senders = zalloc(count, sizeof *senders);
+	bool known = false;		/* who sends and receives */
+	size_t sending = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		known |= members[i].row->sent;
+	for (uint32_t i = 0; i < count; i++)
+		if (members[i].row->sent || !known)
+			senders[sending++] = (struct entered){ members[i].row->enter_ns,
+			    members[i].location, i };
+	SORT(senders, sending, by_enter);
+	for (uint32_t i = 0; i < count; i++) {
+		const size_t before = entered_until(senders, sending, members[i].row->leave_ns);
+
+		needs->waits_for[i] = before > 0 && (members[i].row->received || !known) ?
+		    senders[before - 1].member : NOBODY;
+	}
+	free(senders);
+}
+
+bool
+collective_is_partial(const struct member *members, uint32_t count)
+{
+	const struct overlap overlap = collective_overlap(members, count);
+
+	return call_class(members[0].row->call) == CLASS_ALL_TO_ALL &&
+	    overlap.to_ns < overlap.from_ns;
+}
+
 const uint32_t *
 collective_waits(struct needs *needs, const struct definitions *d, const struct member *members,
     uint32_t count)
@@ -219,5 +265,7 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 		for (uint32_t i = 0; i < n->dependent_count; i++)
 			needs->waits_for[dependent[i]] = last;
 	}
+	if (collective_is_partial(members, count))
+		wait_for_entered(needs, members, count);
 	return needs->waits_for;
 }

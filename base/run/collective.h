@@ -58,6 +58,9 @@ struct needs {
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 };
 
+/* An all-to-all whose calls do not all overlap: some members did not wait for all others. */
+bool collective_is_partial(const struct member *members, uint32_t count);
+
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
@@ -66,7 +69,7 @@ void needs_free(struct needs *needs);	/* unless its ranks are shared */
  * Also finds for each member the one that it waits for, or NOBODY: the last to enter of the members
  * that it needs; of several at one instant, the one on the lowest location. A member may wait for
  * itself: then the others wait for it. The caller checks whether the wait was real: the other
- * entered before this one left.
+ * entered before this one left. In a partial collective that is so.
  */
 const uint32_t *collective_waits(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
