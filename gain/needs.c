@@ -94,6 +94,8 @@ gate_partial(const struct dag *dag, struct hubs *hubs, struct needs *needs,
 			hubs->gate[row_number(dag, members[i].location, members[i].seq)] =
 			    hubs->enter[row_number(dag, of->location, of->seq)];
 		}
+	if (call_class(members[0].row->call) == CLASS_ALL_TO_ONE)
+		gate_seen(dag, hubs, members, count);
 }
 
 /* The dependents of a group need the enters of its sources: base/run/collective.h. */
@@ -164,8 +166,9 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
-			(collective_is_partial(members, instance->size) ? gate_partial :
-			    gate_instance)(dag, hubs, &needs, members, instance->size);
+			(collective_is_partial(stretch->known, members, instance->size) ?
+			    gate_partial : gate_instance)(dag, hubs, &needs, members,
+			    instance->size);
 	}
 	needs_free(&needs);
 	free(members);

@@ -200,8 +200,15 @@ in_group() {
 }
 
 # As under MPICH: rank 0 receives from rank 1 alone, and leaves before rank 2 enters.
-@test "in an all-to-all that a rank leaves before another enters it waits for the last sender before that" {
-	tests/pack >t.trace <<-'END'
+@test "in an all-to-all that a rank leaves before another enters it waits for the last sender before that; so does a root" {
+	local call
+	for call in MPI_Alltoallv MPI_Gatherv; do
+		leaves_early $call
+	done
+}
+
+leaves_early() {
+	sed "s/CALL/$1/" <<-'END' | tests/pack >t.trace
 		trace ranks=3
 		site site=1 offset=16
 		site site=2 offset=32
@@ -209,9 +216,9 @@ in_group() {
 		0 MPI_Init 0 100
 		1 MPI_Init 0 100
 		2 MPI_Init 0 100
-		0 MPI_Alltoallv 200 3010 comm=1 site=1 received=16
-		1 MPI_Alltoallv 3000 3005 comm=1 site=3 sent=16
-		2 MPI_Alltoallv 6000 6010 comm=1 site=1
+		0 CALL 200 3010 comm=1 peer=0 site=1 received=16
+		1 CALL 3000 3005 comm=1 peer=0 site=3 sent=16
+		2 CALL 6000 6010 comm=1 peer=0 site=1
 		0 MPI_Finalize 8010 8100 site=2
 		1 MPI_Finalize 3100 8100 site=2
 		2 MPI_Finalize 6100 8100 site=2

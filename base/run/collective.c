@@ -209,8 +209,8 @@ ORDER(by_enter, struct entered, BY(enter_ns) MOST(location))
 SEARCH(entered_until, struct entered, int64_t, NOT_AFTER)
 
 /*
- * Of an all-to-all some members may send nothing to some others, which then leave before they
- * enter. Who receives data waits for the last that entered before it left, and sends any.
+ * Some members may send nothing to others, which then leave before they enter. Who receives data
+ * waits for the last that entered before it left, and sends any.
  */
 static void
 wait_for_entered(struct needs *needs, const struct member *members, uint32_t count)
@@ -222,26 +222,30 @@ wait_for_entered(struct needs *needs, const struct member *members, uint32_t cou
 	for (uint32_t i = 0; i < count; i++)
 		known |= members[i].row->sent;
 	for (uint32_t i = 0; i < count; i++)
-		if (members[i].row->sent || !known)
+		if (members[i].row->sent || (!known && members[i].row->peer != NULL_PEER))
 			senders[sending++] = (struct entered){ members[i].row->enter_ns,
 			    members[i].location, i };
 	SORT(senders, sending, by_enter);
 	for (uint32_t i = 0; i < count; i++) {
 		const size_t before = entered_until(senders, sending, members[i].row->leave_ns);
 
-		needs->waits_for[i] = before > 0 && (members[i].row->received || !known) ?
-		    senders[before - 1].member : NOBODY;
+		if (needs->waits_for[i] != NOBODY)
+			needs->waits_for[i] = before > 0 && (members[i].row->received || !known) ?
+			    senders[before - 1].member : NOBODY;
 	}
 	free(senders);
 }
 
 bool
-collective_is_partial(const struct member *members, uint32_t count)
+collective_is_partial(const struct definitions *d, const struct member *members, uint32_t count)
 {
+	const enum call_class class = call_class(members[0].row->call);
+	const uint32_t root = class == CLASS_ALL_TO_ONE ? collective_root(d, members, count) :
+	    NOBODY;
 	const struct overlap overlap = collective_overlap(members, count);
 
-	return call_class(members[0].row->call) == CLASS_ALL_TO_ALL &&
-	    overlap.to_ns < overlap.from_ns;
+	return root != NOBODY ? members[root].row->leave_ns < overlap.from_ns :
+	    class == CLASS_ALL_TO_ALL && overlap.to_ns < overlap.from_ns;
 }
 
 const uint32_t *
@@ -265,7 +269,7 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 		for (uint32_t i = 0; i < n->dependent_count; i++)
 			needs->waits_for[dependent[i]] = last;
 	}
-	if (collective_is_partial(members, count))
+	if (collective_is_partial(d, members, count))
 		wait_for_entered(needs, members, count);
 	return needs->waits_for;
 }

@@ -58,8 +58,9 @@ struct needs {
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 };
 
-/* An all-to-all whose calls do not all overlap: some members did not wait for all others. */
-bool collective_is_partial(const struct member *members, uint32_t count);
+/* An all-to-all, or to a root, that a member left before another that it might have waited for. */
+bool collective_is_partial(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
 
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
