@@ -3,21 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../tool/spool.h"
 #include "../tool/tool.h"
 
 struct chunk {
-	uint64_t first;			/* seq of its first row */
 	union {
-		uint8_t *bytes;
-		uint64_t offset;	/* in the file */
+		uint64_t offset;	/* in the parts */
+		uint8_t *bytes;		/* of a piece that is longer than a part */
 	} at;
+	uint32_t first;			/* low bits of the seq of its first row: see chunk_row */
 	uint32_t count, size;		/* rows, packed bytes */
-	uint32_t slot;			/* 1 + slot of its unpacked rows; 0: none */
-	bool filed;
+	uint32_t slot;			/* 1 + slot of its unpacked rows; FRONT: there; 0: none */
 };
+
+#define FRONT UINT32_MAX
 
 struct chunks {
 	struct chunk *of;		/* BEGIN to END - 1, in order */
@@ -36,19 +35,13 @@ struct slot {
 };
 
 /*
- * Packed bytes in a temporary file, in parts of 1 MB. A part is reused when none of its pieces is
- * needed. The first piece creates the file.
+ * With very many locations each has a front: the chunk that it is read at, in a place of its own.
+ * Who follows time takes rows of all locations in turn, and so finds them with one look at memory.
  */
-enum { PART = 1 << 20 };
-
-struct packed_file {
-	int fd;				/* -1: none yet */
-	uint8_t *filling;		/* the contents of part CURRENT, not yet written */
-	uint32_t filled, current;
-	uint32_t *live;			/* by part: bytes of needed pieces */
-	size_t parts, capacity;
-	uint32_t *unused;		/* parts without needed pieces */
-	size_t unused_count, unused_capacity;
+struct front {
+	uint64_t first;			/* seq of the chunk's first row */
+	uint16_t count, gone;		/* rows, which follow this struct; forgotten ones of them */
+	bool changed;
 };
 
 struct packed {
@@ -62,80 +55,10 @@ struct packed {
 	uint64_t requests;
 	uint8_t *scratch;
 	size_t scratch_size;
-	size_t bytes, limit;		/* of chunks in memory */
-	struct packed_file file;
+	char *fronts;			/* by location, FRONT_BYTES each; NULL: there are none */
+	size_t front_bytes;
+	struct parts parts;
 };
-
-/* Packs rows into the scratch space; returns their bytes. */
-static size_t
-pack(struct packed *p, const char *rows, size_t count)
-{
-	p->scratch = grow(p->scratch, &p->scratch_size, rows_most_bytes(&p->shape, count), 1);
-	return rows_pack(&p->shape, p->scratch, rows, count);
-}
-
-/* ---- the temporary file ----------------------------------------------------------------- */
-
-static void
-begin_part(struct packed_file *file)
-{
-	file->filled = 0;
-	if (file->unused_count > 0) {
-		file->current = file->unused[--file->unused_count];
-		return;
-	}
-	if (file->parts == UINT32_MAX)
-		die("temporary file: too long");
-	GROW(file->live, file->capacity, file->parts + 1);
-	file->live[file->parts] = 0;
-	file->current = (uint32_t)file->parts++;
-}
-
-/* False: the piece is too long for a part and is not stored. */
-static bool
-put_piece(struct packed_file *file, const uint8_t *bytes, size_t size, uint64_t *offset)
-{
-	if (size > PART)
-		return false;
-	if (file->fd < 0) {
-		file->fd = spool_open();
-		file->filling = need(malloc(PART));
-		begin_part(file);
-	}
-	if (size > PART - file->filled) {
-		if (file->live[file->current] == 0)
-			*APPEND(file->unused, file->unused_count, file->unused_capacity) =
-			    file->current;
-		else
-			spool_put(file->fd, file->filling, file->filled,
-			    (uint64_t)file->current * PART);
-		begin_part(file);
-	}
-	memcpy(file->filling + file->filled, bytes, size);
-	*offset = (uint64_t)file->current * PART + file->filled;
-	file->filled += (uint32_t)size;
-	file->live[file->current] += (uint32_t)size;
-	return true;
-}
-
-static void
-get_piece(const struct packed_file *file, uint8_t *bytes, size_t size, uint64_t offset)
-{
-	if (offset / PART == file->current)
-		memcpy(bytes, file->filling + offset % PART, size);
-	else
-		spool_get(file->fd, bytes, size, offset);
-}
-
-static void
-forget_piece(struct packed_file *file, uint64_t offset, size_t size)
-{
-	const uint32_t part = (uint32_t)(offset / PART);
-
-	file->live[part] -= (uint32_t)size;
-	if (file->live[part] == 0 && part != file->current)
-		*APPEND(file->unused, file->unused_count, file->unused_capacity) = part;
-}
 
 /* ---- chunks ----------------------------------------------------------------------------- */
 
@@ -158,13 +81,19 @@ packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 		p->chunk_rows = MOST_ROWS;
 	if (p->chunk_rows < LEAST_ROWS)
 		p->chunk_rows = LEAST_ROWS;
-	p->limit = bytes - bytes / 4;
 	p->slot_count = (uint32_t)(bytes / 4 / (p->chunk_rows * row_bytes));
 	if (p->slot_count < LEAST_SLOTS)
 		p->slot_count = LEAST_SLOTS;
 	p->slots = zalloc(p->slot_count, sizeof *p->slots);
-	p->file.fd = -1;
+	parts_begin(&p->parts, bytes - bytes / 4);
 	return p;
+}
+
+void
+packed_add_fronts(struct packed *p)
+{
+	p->front_bytes = sizeof(struct front) + p->chunk_rows * p->row_bytes;
+	p->fronts = zalloc(p->locations, p->front_bytes);
 }
 
 void
@@ -174,21 +103,38 @@ packed_free(struct packed *p)
 		return;
 	for (struct chunks *chunks = p->chunks; chunks < p->chunks + p->locations; chunks++) {
 		for (uint32_t c = chunks->begin; c < chunks->end; c++)
-			if (!chunks->of[c].filed)
+			if (chunks->of[c].size > PART)
 				free(chunks->of[c].at.bytes);
 		free(chunks->of);
 	}
 	for (uint32_t s = 0; s < p->slot_count; s++)
 		free(p->slots[s].rows);
+	parts_free(&p->parts);
 	free(p->chunks);
 	free(p->slots);
+	free(p->fronts);
 	free(p->scratch);
-	if (p->file.fd >= 0)
-		close(p->file.fd);
-	free(p->file.filling);
-	free(p->file.live);
-	free(p->file.unused);
 	free(p);
+}
+
+static inline struct front *
+front_of(const struct packed *p, uint32_t location)
+{
+	return p->fronts == NULL ? NULL :
+	    (struct front *)(void *)(p->fronts + location * p->front_bytes);
+}
+
+static inline bool
+has_row(const struct front *front, uint64_t seq)
+{
+	return seq - front->first < front->count && seq - front->first >= front->gone;
+}
+
+/* The row's number in the chunk; huge if it lies before. So a location keeps up to 2^31 rows. */
+static inline uint32_t
+chunk_row(const struct chunk *chunk, uint64_t seq)
+{
+	return (uint32_t)seq - chunk->first;
 }
 
 /* The chunk that has the row, which must not precede the first kept row. */
@@ -200,12 +146,12 @@ find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 
 	/* Often it is the same chunk again, or the one before. */
 	for (uint32_t c = chunks->found; c + 2 > chunks->found && c >= low && c < high; c--)
-		if (seq - chunks->of[c].first < chunks->of[c].count)
+		if (chunk_row(&chunks->of[c], seq) < chunks->of[c].count)
 			return &chunks->of[chunks->found = c];
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (chunks->of[middle].first <= seq)
+		if (chunk_row(&chunks->of[middle], seq) <= INT32_MAX)
 			low = middle;
 		else
 			high = middle;
@@ -214,55 +160,32 @@ find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 }
 
 static void
-let_go(struct packed *p, struct chunk *chunk)
+let_go(struct packed *p, const struct chunk *chunk)
 {
-	if (chunk->filed) {
-		forget_piece(&p->file, chunk->at.offset, chunk->size);
-	} else {
-		p->bytes -= chunk->size;
+	if (chunk->size > PART)
 		free(chunk->at.bytes);
-	}
+	else
+		forget_piece(&p->parts, chunk->at.offset, chunk->size);
 }
 
-/* Keeps the packed bytes in the scratch space as the chunk's. */
+/* Packs the rows of a chunk. */
 static void
-keep_packed(struct packed *p, struct chunk *chunk, size_t size)
+keep_packed(struct packed *p, struct chunk *chunk, const char *rows)
 {
+	size_t size;
+
+	p->scratch = grow(p->scratch, &p->scratch_size, rows_most_bytes(&p->shape, chunk->count),
+	    1);
+	size = rows_pack(&p->shape, p->scratch, rows, chunk->count);
 	if (size > UINT32_MAX)
 		die("out of memory");
+	chunk->size = (uint32_t)size;
+	if (size <= PART) {
+		chunk->at.offset = put_piece(&p->parts, p->scratch, chunk->size);
+		return;
+	}
 	chunk->at.bytes = need(malloc(size));
 	memcpy(chunk->at.bytes, p->scratch, size);
-	chunk->size = (uint32_t)size;
-	chunk->filed = false;
-	p->bytes += size;
-}
-
-/* Files all chunks of a location at once, so that they lie side by side. */
-static void
-file_chunks(struct packed *p, struct chunks *chunks)
-{
-	for (uint32_t c = chunks->begin; c < chunks->end; c++) {
-		struct chunk *chunk = &chunks->of[c];
-		uint64_t offset;
-
-		if (chunk->filed ||
-		    !put_piece(&p->file, chunk->at.bytes, chunk->size, &offset))
-			continue;
-		p->bytes -= chunk->size;
-		free(chunk->at.bytes);
-		chunk->at.offset = offset;
-		chunk->filed = true;
-	}
-}
-
-/* Begins with the location that has just got more: others may have nothing left to file. */
-static void
-keep_limit(struct packed *p, uint32_t location)
-{
-	if (p->bytes <= p->limit)
-		return;
-	for (uint32_t n = 0; n < p->locations && p->bytes > p->limit / 2; n++)
-		file_chunks(p, &p->chunks[(location + n) % p->locations]);
 }
 
 static struct chunk *
@@ -284,6 +207,12 @@ new_chunk(struct chunks *chunks)
 	return &chunks->of[chunks->end++];
 }
 
+static bool
+begins_call(const struct packed *p, const char *rows, size_t at)
+{
+	return ((const struct row *)(const void *)(rows + at * p->row_bytes))->part == 0;
+}
+
 void
 packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows, size_t count)
 {
@@ -292,20 +221,21 @@ packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows
 	if (chunks->begin == chunks->end)
 		chunks->first = first;
 	while (count > 0) {
-		struct chunk chunk = { .first = first };
+		struct chunk chunk = { .first = (uint32_t)first };
 		size_t n = count < p->chunk_rows ? count : p->chunk_rows;
 
-		while (n < count &&
-		    ((const struct row *)(const void *)(rows + n * p->row_bytes))->part > 0)
-			n++;
+		while (n > 0 && n < count && !begins_call(p, rows, n))
+			n--;
+		if (n == 0)	/* one call is longer */
+			for (n = p->chunk_rows; n < count && !begins_call(p, rows, n); )
+				n++;
 		chunk.count = (uint32_t)n;
-		keep_packed(p, &chunk, pack(p, rows, n));
+		keep_packed(p, &chunk, rows);
 		*new_chunk(chunks) = chunk;
 		first += n;
 		rows += n * p->row_bytes;
 		count -= n;
 	}
-	keep_limit(p, location);
 }
 
 void
@@ -316,15 +246,20 @@ packed_drop(struct packed *p, uint32_t location, uint64_t seq)
 	while (chunks->begin < chunks->end) {
 		struct chunk *chunk = &chunks->of[chunks->begin];
 
-		if (chunk->first + chunk->count > seq)
+		if (seq <= chunks->first || chunk_row(chunk, seq) < chunk->count)
 			break;
-		if (chunk->slot > 0)
+		if (chunk->slot == FRONT)
+			front_of(p, location)->count = 0;
+		else if (chunk->slot > 0)
 			p->slots[chunk->slot - 1].used = false;
 		let_go(p, chunk);
 		chunks->begin++;
 	}
 	if (seq > chunks->first)
 		chunks->first = seq;
+	if (chunks->begin < chunks->end && chunks->of[chunks->begin].slot == FRONT)
+		front_of(p, location)->gone =
+		    (uint16_t)chunk_row(&chunks->of[chunks->begin], chunks->first);
 }
 
 uint64_t
@@ -337,20 +272,38 @@ packed_first(const struct packed *p, uint32_t location, uint64_t end)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static void
-empty_slot(struct packed *p, struct slot *slot)
+/* The chunk of a row; NULL: it is not kept. */
+static struct chunk *
+kept_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 {
-	struct chunk *chunk = find_chunk(p, slot->location, slot->first);
+	struct chunk *chunk;
 
-	if (slot->changed) {
-		const size_t size = pack(p, slot->rows, chunk->count);
+	if (p->chunks[location].begin == p->chunks[location].end || seq < p->chunks[location].first)
+		return NULL;
+	chunk = find_chunk(p, location, seq);
+	return chunk_row(chunk, seq) < chunk->count ? chunk : NULL;
+}
 
+static const uint8_t *
+packed_bytes(struct packed *p, const struct chunk *chunk)
+{
+	if (chunk->size > PART)
+		return chunk->at.bytes;
+	p->scratch = grow(p->scratch, &p->scratch_size, chunk->size, 1);
+	return get_piece(&p->parts, chunk->at.offset, chunk->size, p->scratch);
+}
+
+/* The chunk's rows leave its slot or front. */
+static void
+put_back(struct packed *p, uint32_t location, uint64_t first, const char *rows, bool changed)
+{
+	struct chunk *chunk = find_chunk(p, location, first);
+
+	if (changed) {
 		let_go(p, chunk);
-		keep_packed(p, chunk, size);
-		keep_limit(p, slot->location);
+		keep_packed(p, chunk, rows);
 	}
 	chunk->slot = 0;
-	slot->used = slot->changed = false;
 }
 
 /*
@@ -361,31 +314,27 @@ static uint32_t
 free_slot(struct packed *p)
 {
 	uint32_t at = p->next_slot;
+	struct slot *slot;
 
 	while (at + 1 == p->pinned || (p->slots[at].request > 0 &&
 	    p->requests - p->slots[at].request < LEAST_SLOTS / 2))
 		at = (at + 1) % p->slot_count;
 	p->next_slot = (at + 1) % p->slot_count;
-	if (p->slots[at].used)
-		empty_slot(p, &p->slots[at]);
+	slot = &p->slots[at];
+	if (slot->used)
+		put_back(p, slot->location, slot->first, slot->rows, slot->changed);
 	return at;
 }
 
 static void
-fill_slot(struct packed *p, uint32_t location, struct chunk *chunk)
+fill_slot(struct packed *p, uint32_t location, uint64_t seq, struct chunk *chunk)
 {
 	const uint32_t at = free_slot(p);
 	struct slot *slot = &p->slots[at];
-	const uint8_t *bytes = chunk->at.bytes;
 
 	slot->rows = grow_little(slot->rows, &slot->capacity, chunk->count, p->row_bytes);
-	if (chunk->filed) {
-		p->scratch = grow(p->scratch, &p->scratch_size, chunk->size, 1);
-		get_piece(&p->file, p->scratch, chunk->size, chunk->at.offset);
-		bytes = p->scratch;
-	}
-	rows_unpack(&p->shape, bytes, slot->rows, chunk->count);
-	slot->first = chunk->first;
+	rows_unpack(&p->shape, packed_bytes(p, chunk), slot->rows, chunk->count);
+	slot->first = seq - chunk_row(chunk, seq);
 	slot->location = location;
 	slot->used = true;
 	slot->changed = false;
@@ -395,26 +344,46 @@ fill_slot(struct packed *p, uint32_t location, struct chunk *chunk)
 void *
 packed_rows(struct packed *p, uint32_t location, uint64_t seq, bool changes, size_t *left)
 {
+	struct front *front = front_of(p, location);
 	struct chunk *chunk;
 	struct slot *slot;
 
-	if (p->chunks[location].begin == p->chunks[location].end || seq < p->chunks[location].first)
-		return NULL;
-	chunk = find_chunk(p, location, seq);
-	if (seq - chunk->first >= chunk->count)
+	if (front != NULL && has_row(front, seq)) {
+		front->changed |= changes;
+		*left = front->count - (size_t)(seq - front->first);
+		return (char *)(front + 1) + (size_t)(seq - front->first) * p->row_bytes;
+	}
+	if ((chunk = kept_chunk(p, location, seq)) == NULL)
 		return NULL;
 	if (chunk->slot == 0)
-		fill_slot(p, location, chunk);
+		fill_slot(p, location, seq, chunk);
 	p->last_slot = chunk->slot;
 	slot = &p->slots[chunk->slot - 1];
 	slot->request = ++p->requests;
 	slot->changed |= changes;
-	*left = chunk->count - (size_t)(seq - chunk->first);
-	return slot->rows + (size_t)(seq - chunk->first) * p->row_bytes;
+	*left = chunk->count - chunk_row(chunk, seq);
+	return slot->rows + chunk_row(chunk, seq) * p->row_bytes;
 }
 
-void
-packed_pin(struct packed *p)
+void *
+packed_rows_in_turn(struct packed *p, uint32_t location, uint64_t seq, bool changes, size_t *left)
 {
+	struct front *front = front_of(p, location);
+	struct chunk *chunk;
+	void *rows;
+
+	if (front != NULL && !has_row(front, seq) &&
+	    (chunk = kept_chunk(p, location, seq)) != NULL && chunk->slot == 0 &&
+	    chunk->count <= p->chunk_rows) {
+		if (front->count > 0)
+			put_back(p, location, front->first, (char *)(front + 1), front->changed);
+		chunk = find_chunk(p, location, seq);
+		rows_unpack(&p->shape, packed_bytes(p, chunk), (char *)(front + 1), chunk->count);
+		*front = (struct front){ .first = seq - chunk_row(chunk, seq),
+		    .count = (uint16_t)chunk->count };
+		chunk->slot = FRONT;
+	}
+	rows = packed_rows(p, location, seq, changes, left);
 	p->pinned = p->last_slot;
+	return rows;
 }

@@ -27,12 +27,18 @@ window_open(struct window *window, uint32_t locations, size_t row_bytes)
 }
 
 void
+window_drop_packed(struct window *window)
+{
+	packed_free(window->packed);
+	window->packed = NULL;
+}
+
+void
 window_close(struct window *window)
 {
 	for (uint32_t l = 0; l < window->locations; l++)
 		free(window->lanes[l].rows);
-	packed_free(window->packed);
-	window->packed = NULL;
+	window_drop_packed(window);
 	free(window->lanes);
 	window->lanes = NULL;
 	window_forget_all_kept(window);
@@ -57,7 +63,18 @@ window_limit(struct window *window, size_t bytes, unsigned wide, int processes)
 		    ((size_t)128 << 20) +
 		    (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes;
 	window->limit = bytes / 2;
-	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
+	window->packed = packed_new(window->locations, window->row_bytes, wide,
+	    bytes - window->limit);
+}
+
+void
+window_limit_in_turn(struct window *window, unsigned wide)
+{
+	enum { UNPACKED = 8 << 20, PACKED = 8 << 20 };
+
+	window->limit = UNPACKED;
+	window->packed = packed_new(window->locations, window->row_bytes, wide, PACKED);
+	packed_add_fronts(window->packed);
 }
 
 /* The rows that each lane has room for, whatever the other lanes have. */
@@ -149,17 +166,13 @@ window_rows(const struct window *window, uint32_t location, uint64_t seq, bool c
     size_t *left)
 {
 	const struct lane *lane = &window->lanes[location];
-	void *rows;
 
 	if (seq - lane->first < lane->count) {
 		*left = lane->count - (size_t)(seq - lane->first);
 		return lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes;
 	}
-	if (window->packed == NULL || seq >= lane->first)
-		return NULL;
-	rows = packed_rows(window->packed, location, seq, changes, left);
-	packed_pin(window->packed);
-	return rows;
+	return window->packed == NULL || seq >= lane->first ? NULL :
+	    packed_rows_in_turn(window->packed, location, seq, changes, left);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */

@@ -51,6 +51,13 @@ void window_close(struct window *window);
  * has been added. WIDE: number of the tool's own fields of 8 bytes, which come first.
  */
 void window_limit(struct window *window, size_t bytes, unsigned wide, int processes);
+/*
+ * The same for very many locations, whose rows are read by window_rows in order of time: 16 MB, and
+ * 8 unpacked rows of each.
+ */
+void window_limit_in_turn(struct window *window, unsigned wide);
+/* Drops all packed rows, and packs no more: no rows follow. */
+void window_drop_packed(struct window *window);
 /* Appends a block; the tool's own fields are zero. Bad input ends the tool. */
 void window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls);

@@ -431,6 +431,15 @@ causes_forget(struct imbalance *im, int64_t at_ns)
 }
 
 void
+causes_fetch(const struct imbalance *im, uint32_t location)
+{
+	const struct past *past = &im->causes->pasts.of[location];
+
+	__builtin_prefetch(past, 1);
+	__builtin_prefetch(past + 1, 1);
+}
+
+void
 causes_start(struct imbalance *im, const struct whole_call *call)
 {
 	spending_know(&im->causes->spending, past_add(im, call)->site);

@@ -252,6 +252,8 @@ void join_chain(struct imbalance *im, const struct wait *chain, size_t links);
 /* ---- causes.c ---- */
 
 void causes_begin(struct imbalance *im);
+/* A call of the location comes next. */
+void causes_fetch(const struct imbalance *im, uint32_t location);
 /* Counts a call with its waits. Calls arrive in order of their leaves. */
 void count_causes(struct imbalance *im, const struct whole_call *call,
     const struct wait *waits, int count);

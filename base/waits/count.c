@@ -156,14 +156,16 @@ whole_call(struct imbalance *im, const struct next *next)
 	const int64_t last_ns = im->last_leave_ns[next->location];
 	const uint64_t first = im->done[next->location];
 	size_t left;
-	struct wait_row *rows = wait_row_here(im, next->location, first);
+	struct wait_row *here = wait_row_here(im, next->location, first), *rows = here;
 	const struct row *row;
 	const struct call_kind *kind;
 
-	if (rows == NULL)	/* open_count may change them */
-		rows = window_rows(&im->graph.window, next->location, first, true, &left);
+	if (here == NULL)
+		rows = window_rows(&im->graph.window, next->location, first, false, &left);
 	row = &rows[0].row;
 	kind = call_kind(im, row->call);
+	if (here == NULL && kind->starts)	/* open_count changes them */
+		rows = window_rows(&im->graph.window, next->location, first, true, &left);
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
 	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
@@ -181,17 +183,40 @@ queue_next(struct imbalance *im, uint32_t location)
 		queue_set(q, next);
 }
 
+/*
+ * A call changes sums of its location in many places. With many locations none is in the caches:
+ * fetch all at once.
+ */
+static __attribute__((noinline)) void
+fetch_sums(struct imbalance *im, uint32_t location)
+{
+	const size_t rank = (size_t)im->graph.known.location_rank[location];
+
+	__builtin_prefetch(&im->last_leave_ns[location], 1);
+	__builtin_prefetch(&im->done[location], 1);
+	__builtin_prefetch(&im->late[location], 1);
+	__builtin_prefetch(&im->open_starts[location], 1);
+	__builtin_prefetch(&im->spans[rank], 1);
+	__builtin_prefetch(cell_of(im, BY_RANK, rank), 1);
+	__builtin_prefetch(analytic_of(im, BY_RANK, rank), 1);
+	causes_fetch(im, location);
+}
+
 /* Counts settled calls up to LIMIT_NS, so that the causes of later waits are counted first. */
 static void
 count_calls(struct imbalance *im, int64_t limit_ns)
 {
+	enum { MANY = 1 << 12 };
 	struct queue *q = im->queue;
 	const struct next *first = &q->tree[1];
 
 	while (first->leave_ns <= limit_ns && first->leave_ns != NONE) {
 		const uint32_t location = first->location;
-		const struct whole_call call = whole_call(im, first);
+		struct whole_call call;
 
+		if (q->leaves >= MANY)
+			fetch_sums(im, location);
+		call = whole_call(im, first);
 		count_call(im, &call);
 		im->done[location] += call.count;
 		q->rows -= call.count;

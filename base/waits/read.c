@@ -251,13 +251,15 @@ take_collectives(struct imbalance *im)
 static void
 begin_run(struct imbalance *im)
 {
-	enum { MANY_RANKS = 1 << 16, FEW_ROWS = 16 << 20 };
+	enum { MANY_RANKS = 1 << 16 };
 	const uint32_t locations = im->graph.known.location_count;
 
 	refuse_long_sums(&im->graph.known, counted_ns(im, 0, im->graph.known.run_ns));
-	/* Many ranks take much memory themselves, so rows get less. */
-	window_limit(&im->graph.window, im->window_bytes_set ? im->window_bytes :
-	    locations > MANY_RANKS ? FEW_ROWS : SIZE_MAX, 4, 1);
+	if (locations > MANY_RANKS && !im->window_bytes_set)
+		window_limit_in_turn(&im->graph.window, 4);
+	else
+		window_limit(&im->graph.window, im->window_bytes_set ? im->window_bytes : SIZE_MAX,
+		    4, 1);
 	im->graph.window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
@@ -346,6 +348,7 @@ read_graph(struct imbalance *im, const char *file)
 		if (im->part != NULL)
 			part_check_end(im->part, im->graph.in);
 		order_end(im);
+		window_drop_packed(&im->graph.window);
 	}
 	if (!im->waits_only)
 		causes_end(im);
