@@ -92,6 +92,9 @@ packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 void
 packed_add_fronts(struct packed *p)
 {
+	enum { FRONT_ROWS = 4 };	/* 8 take 0.8 of the time, and 0.4 KB more for each */
+
+	p->chunk_rows = FRONT_ROWS;
 	p->front_bytes = sizeof(struct front) + p->chunk_rows * p->row_bytes;
 	p->fronts = zalloc(p->locations, p->front_bytes);
 }

@@ -70,7 +70,7 @@ window_limit(struct window *window, size_t bytes, unsigned wide, int processes)
 void
 window_limit_in_turn(struct window *window, unsigned wide)
 {
-	enum { UNPACKED = 8 << 20, PACKED = 8 << 20 };
+	enum { UNPACKED = 4 << 20, PACKED = 4 << 20 };
 
 	window->limit = UNPACKED;
 	window->packed = packed_new(window->locations, window->row_bytes, wide, PACKED);

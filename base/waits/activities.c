@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 8 };	/* activities of a location at first; for all locations side by side */
+enum { FIRST = 4 };	/* activities of a location at first; for all locations side by side */
 
 void
 pasts_begin(struct imbalance *im, size_t most, bool batches)
