@@ -248,7 +248,7 @@ many() {
 		trace ranks=3
 		0 MPI_Init 0 10
 		0 MPI_Bcast 110 400 comm=1 peer=1 sent=0
-		0 MPI_Reduce 410 500 comm=1 peer=0
+		0 MPI_Reduce 410 1060 comm=1 peer=0
 		0 MPI_Finalize 2000 2010
 		1 MPI_Init 0 10
 		1 MPI_Bcast 310 400 comm=1 peer=1 sent=8
@@ -262,6 +262,48 @@ many() {
 	run -0 jq -rc 'select(.call == "MPI_Bcast" or .call == "MPI_Reduce") | "\(.rank) \(.enter_ns) \(.leave_ns)"' \
 		< <(lp-replay t.graph | lp-dump)
 	[ "$output" = "$(printf '0 100 300\n0 310 1010\n1 300 300\n1 400 400\n2 1000 1000\n2 1010 1010')" ]
+}
+
+# early CALL FIRST SECOND THIRD: rank 2 enters last, and the others are left for 2010 and 3090 ns before MPI_Finalize.
+early() {
+	graph <<-END
+		trace ranks=3
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		2 MPI_Init 0 100
+		0 $1 200 $2
+		1 $1 3000 $3
+		2 $1 6000 $4
+		0 MPI_Finalize 8010 8100
+		1 MPI_Finalize 7000 8100
+		2 MPI_Finalize 7000 8100
+	END
+}
+
+# As under MPICH: rank 0 receives from rank 1 alone, or a root without data enters last. Computing behind the call: 5000 ns on rank 0.
+@test "who left a collective before another member entered does not wait for it, on the ideal network and with LogGP" {
+	local call
+	printf 'machine\nmodel loggp\nnodes 3\nlatency 10 ns\n' >machine
+	for call in MPI_Alltoallv MPI_Gatherv; do
+		early $call "3010 comm=1 peer=0 received=16" "3005 comm=1 peer=0 sent=16" "6010 comm=1 peer=0"
+		run -0 jq -rc --arg call $call 'select(.call == $call) | "\(.rank) \(.enter_ns) \(.leave_ns)"' < <(lp-replay t.graph | lp-dump)
+		[ "$output" = "$(printf '0 100 2900\n1 2900 2900\n2 5900 5900')" ]
+		[ "$(finish)" = '[7900,7900,7900]' ]
+		lp-tolerance -F json t.graph | jq -e '.run_time_ns == 7900'
+		# Twice the computing of rank 1 holds up rank 0, of rank 2 nobody before MPI_Finalize.
+		[ "$(lp-replay --scale rank=1,factor=2 t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "5800 5800 5900" ]
+		[ "$(lp-replay --scale rank=2,factor=2 t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "2900 2900 11800" ]
+	done
+	early MPI_Bcast "3010 comm=1 peer=2" "3005 comm=1 peer=2" "6010 comm=1 peer=2"
+	[ "$(lp-replay t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "100 2900 5900" ]
+	# MPI_Init costs a tree of 10 ns in two levels.
+	[ "$(lp-replay -n machine t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "120 2920 5920" ]
+	# Data cannot come before the root: clocks differ.
+	early MPI_Bcast "3010 comm=1 peer=2 received=8" "3005 comm=1 peer=2" "6010 comm=1 peer=2 sent=8"
+	[ "$(lp-replay t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "5900 2900 5900" ]
+	# Calls without length say nothing of waits, as in a trace of Dimemas.
+	early MPI_Alltoallv "200 comm=1 received=16" "3000 comm=1 sent=16" "6000 comm=1"
+	[ "$(lp-replay t.graph | lp-dump | jq -c 'select(.seq == 1) | .leave_ns' | paste -sd' ')" = "5900 5900 5900" ]
 }
 
 @test "blocked ranks are named, with call and peer, and status 2" {

@@ -252,7 +252,7 @@ make_plan(struct engine *e, struct instance *instance)
 	free(by_rank);
 }
 
-/* The members of a collective. Only calls on files have times. */
+/* The members of a collective. Calls that only start it have no times. */
 static void
 gather(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
@@ -261,11 +261,13 @@ gather(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t
 	for (uint32_t k = 0; k < count; k++) {
 		const struct op *op = op_at(e, location[k], seq[k]);
 		const struct replay_row *row = row_at(e, location[k], seq[k]);
-		const int64_t enter_ns = op->act == ACT_FILE ? row->enter_ns : 0;
+		const bool starts = op->act == ACT_COLLECTIVE_START;
+		const int64_t enter_ns = starts ? 0 : row->enter_ns;
 
 		e->member_rows[k] = (struct row){ .enter_ns = enter_ns,
-		    .leave_ns = enter_ns + op->duration_ns, .comm = row->comm,
-		    .peer = row->peer, .call = row->call };
+		    .leave_ns = enter_ns + op->duration_ns, .sent = row->sent > 0,
+		    .received = row->received > 0, .comm = row->comm, .peer = row->peer,
+		    .call = row->call };
 		e->members[k] = (struct member){ location[k], seq[k], &e->member_rows[k] };
 	}
 }
@@ -278,7 +280,7 @@ add_needs(struct engine *e, uint32_t link)
 	struct needs *needs = &i->needs;
 
 	needs->ranks = &e->comm_ranks;
-	collective_needs(needs, e->known, e->members, i->count);
+	collective_needs_seen(needs, e->known, e->members, i->count);
 	GROW(i->groups, i->group_capacity, needs->count);
 	for (uint32_t g = 0; g < needs->count; g++) {
 		const struct need *need = &needs->groups[g];
@@ -302,7 +304,8 @@ add_instance(struct engine *e, uint32_t count)
 	enum call_class class = blocking_class(call_class(first->call));
 	bool keeps = (e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE)) ||
 	    (e->machine->keeps_making && class == CLASS_COMM_CREATE);
-	const int64_t last_ns = collective_overlap(e->members, count).from_ns;
+	const int64_t last_ns = class != CLASS_FILE ? 0 :
+	    collective_overlap(e->members, count).from_ns;
 
 	instance->class = (uint8_t)class;
 	instance->operation = (uint8_t)operation_of(first->call);

@@ -70,9 +70,11 @@ is_kept(const struct op *op)
 struct op_pattern { struct op op; uint64_t rendezvous_from; bool known; };
 
 struct replay_row {			/* as in the stream */
-	union { uint64_t sent; int64_t enter_ns; };	/* bytes; for ACT_FILE as recorded */
-	uint64_t received;	/* bytes */
-	uint32_t request, request_at;
+	uint64_t sent, received;	/* bytes */
+	union {
+		struct { uint32_t request, request_at; };
+		int64_t enter_ns;	/* as recorded: of ACT_FILE and ACT_COLLECTIVE */
+	};
 	uint32_t comm, site;
 	uint32_t member;	/* of its instance; if the row sends, too: the flight */
 	int32_t peer, tag;

@@ -251,7 +251,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		op->startup_ns = is_kept(op) ? (double)op->duration_ns : 0;
 		op->rendezvous = calls->bytes_sent[i] >= pattern->rendezvous_from;
 		read_row(row, calls, i, call);
-		if (op->act == ACT_FILE)
+		if (op->act == ACT_FILE || op->act == ACT_COLLECTIVE)
 			row->enter_ns = calls->enter_ns[i];
 		if (op->act == ACT_START || op->act == ACT_FREE || op->act == ACT_REQUEST)
 			note_request(e, calls->location, calls->first + i, op, row);

@@ -240,12 +240,16 @@ bool
 collective_is_partial(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	const enum call_class class = call_class(members[0].row->call);
-	const uint32_t root = class == CLASS_ALL_TO_ONE ? collective_root(d, members, count) :
-	    NOBODY;
-	const struct overlap overlap = collective_overlap(members, count);
+	struct overlap overlap;
+	uint32_t root;
 
-	return root != NOBODY ? members[root].row->leave_ns < overlap.from_ns :
-	    class == CLASS_ALL_TO_ALL && overlap.to_ns < overlap.from_ns;
+	if (class != CLASS_ALL_TO_ALL && class != CLASS_ALL_TO_ONE)
+		return false;
+	overlap = collective_overlap(members, count);
+	if (class == CLASS_ALL_TO_ALL || overlap.to_ns >= overlap.from_ns)
+		return overlap.to_ns < overlap.from_ns;
+	root = collective_root(d, members, count);
+	return root != NOBODY && members[root].row->leave_ns < overlap.from_ns;
 }
 
 const uint32_t *
@@ -272,4 +276,65 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 	if (collective_is_partial(d, members, count))
 		wait_for_entered(needs, members, count);
 	return needs->waits_for;
+}
+
+/* Without those that left before the root entered, and received nothing. */
+static void
+drop_early(struct needs *needs, const struct member *members)
+{
+	struct need *need = needs->groups;
+	uint32_t *dependents = needs->dependents + need->dependent, kept = 0;
+	const int64_t from_ns = members[needs->sources[need->source]].row->enter_ns;
+
+	for (uint32_t i = 0; i < need->dependent_count; i++) {
+		const struct row *row = members[dependents[i]].row;
+
+		if (row->received || row->leave_ns >= from_ns)
+			dependents[kept++] = dependents[i];
+	}
+	need->dependent_count = kept;
+}
+
+/* Each member needs only the one that it waits for. */
+static void
+needs_as_waited(struct needs *needs, const struct definitions *d, const struct member *members,
+    uint32_t count)
+{
+	const uint32_t *waits_for = collective_waits(needs, d, members, count);
+
+	needs->count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct need *need;
+
+		if (waits_for[i] == NOBODY)
+			continue;
+		need = add_group(needs, false, 1);
+		needs->sources[need->source + need->source_count++] = waits_for[i];
+		needs->dependents[need->dependent + need->dependent_count++] = i;
+	}
+}
+
+/* Calls of Dimemas traces have no length. */
+static bool
+show_waits(const struct member *members, uint32_t count)
+{
+	uint32_t i = 0;
+
+	while (i < count && members[i].row->leave_ns == members[i].row->enter_ns)
+		i++;
+	return i < count;
+}
+
+void
+collective_needs_seen(struct needs *needs, const struct definitions *d,
+    const struct member *members, uint32_t count)
+{
+	collective_needs(needs, d, members, count);
+	if (!show_waits(members, count))
+		return;
+	if (collective_is_partial(d, members, count))
+		needs_as_waited(needs, d, members, count);
+	else if (call_class(members[0].row->call) == CLASS_ONE_TO_ALL && needs->count > 0 &&
+	    needs->groups->source_count > 0)
+		drop_early(needs, members);
 }

@@ -65,6 +65,13 @@ bool collective_is_partial(const struct definitions *definitions, const struct m
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
+/*
+ * Also heeds the recorded times, unless no call has a length. In a partial collective each member
+ * needs only the one that it waits for. A member without data needs no root that entered after it
+ * left.
+ */
+void collective_needs_seen(struct needs *needs, const struct definitions *definitions,
+    const struct member *members, uint32_t count);
 void needs_free(struct needs *needs);	/* unless its ranks are shared */
 /*
  * Also finds for each member the one that it waits for, or NOBODY: the last to enter of the members
