@@ -3,7 +3,7 @@
  * threads_busy: 10 times a short-lived thread computes until the main thread, after 10 ms of its
  * own CPU time, waits for its end, and then for 20 ms more; then the main thread computes 10 ms
  * alone. Prints of each time, by the threads' own clocks, the computation of the main thread, that
- * of the other, and that of the main thread before the other began and after it ended.
+ * of the other, and that of the main thread before it created the other and after that ended.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -57,18 +57,19 @@ main(int argc, char **argv)
 	pthread_getcpuclockid(pthread_self(), &main_clock);
 	for (int i = 0; i < 10; i++) {
 		const double from = own_time_s();
-		double joined;
+		double created, joined;
 		pthread_t thread;
 
 		main_joins = false;
 		pthread_create(&thread, NULL, work, NULL);
+		created = own_time_s();
 		short_work(0.01);
 		main_joins = true;
 		pthread_join(thread, NULL);
 		joined = own_time_s();
 		short_work(0.01);
 		printf("%.9f %.9f %.9f\n", own_time_s() - from, worker_s,
-		    began_s - from + own_time_s() - joined);
+		    (began_s < created ? began_s : created) - from + own_time_s() - joined);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	return MPI_Finalize();
