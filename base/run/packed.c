@@ -223,6 +223,8 @@ packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows
 
 	if (chunks->begin == chunks->end)
 		chunks->first = first;
+	if (first + count - chunks->first > INT32_MAX)
+		die("more than 2^31 rows of a location between two synchronisation points");
 	while (count > 0) {
 		struct chunk chunk = { .first = (uint32_t)first };
 		size_t n = count < p->chunk_rows ? count : p->chunk_rows;
