@@ -80,24 +80,6 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 	free(order);
 }
 
-/* Each member needs the enter of the one that it waits for. */
-static void
-gate_partial(const struct dag *dag, struct hubs *hubs, struct needs *needs,
-    const struct member *members, uint32_t count)
-{
-	const uint32_t *waits_for = collective_waits(needs, dag->stretch->known, members, count);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (waits_for[i] != NOBODY && waits_for[i] != i) {
-			const struct member *of = &members[waits_for[i]];
-
-			hubs->gate[row_number(dag, members[i].location, members[i].seq)] =
-			    hubs->enter[row_number(dag, of->location, of->seq)];
-		}
-	if (call_class(members[0].row->call) == CLASS_ALL_TO_ONE)
-		gate_seen(dag, hubs, members, count);
-}
-
 /* The dependents of a group need the enters of its sources: base/run/collective.h. */
 static void
 gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
@@ -106,7 +88,7 @@ gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
 	const enum call_class class = call_class(members[0].row->call);
 	uint32_t gate = NO_GATE;
 
-	collective_needs(needs, dag->stretch->known, members, count);
+	collective_needs_seen(needs, dag->stretch->known, members, count);
 	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
 		const uint32_t *source = needs->sources + n->source;
 		const uint32_t *dependent = needs->dependents + n->dependent;
@@ -166,9 +148,7 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
-			(collective_is_partial(stretch->known, members, instance->size) ?
-			    gate_partial : gate_instance)(dag, hubs, &needs, members,
-			    instance->size);
+			gate_instance(dag, hubs, &needs, members, instance->size);
 	}
 	needs_free(&needs);
 	free(members);

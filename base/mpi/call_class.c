@@ -45,6 +45,19 @@ call_polls(unsigned call)
 }
 
 bool
+call_counts_differ(unsigned call)
+{
+	switch (call) {
+	case INDEX_Gatherv: case INDEX_Scatterv: case INDEX_Allgatherv: case INDEX_Alltoallv:
+	case INDEX_Alltoallw: case INDEX_Reduce_scatter:
+	case INDEX_Gatherv_c: case INDEX_Scatterv_c: case INDEX_Allgatherv_c:
+	case INDEX_Alltoallv_c: case INDEX_Alltoallw_c: case INDEX_Reduce_scatter_c:
+		return true;
+	}
+	return false;
+}
+
+bool
 call_aborts(unsigned call)
 {
 	return call == INDEX_Abort;

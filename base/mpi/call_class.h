@@ -114,6 +114,8 @@ bool call_is_open(unsigned call);
 
 /* A test of requests or a probe, which returns at once. */
 bool call_polls(unsigned call);
+/* A blocking collective in which some ranks may exchange data and others none. */
+bool call_counts_differ(unsigned call);
 /* MPI_Abort: it ends the run. */
 bool call_aborts(unsigned call);
 /* MPI_Comm_spawn and its kin: MPI_Init of the spawned processes is the same collective. */

@@ -272,24 +272,6 @@ gather(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t
 	}
 }
 
-/*
- * Whether a member may leave before one enters that sends it nothing. Where equal data goes to all,
- * only clocks that differ can show that.
- */
-static bool
-may_leave_early(const struct engine *e, const struct instance *i)
-{
-	switch (i->operation) {
-	case OP_GATHERV: case OP_SCATTERV: case OP_ALLGATHERV: case OP_ALLTOALLV: case OP_ALLTOALLW:
-	case OP_REDUCE_SCATTER:
-		return true;
-	}
-	for (uint32_t k = 0; k < i->count; k++)
-		if (e->member_rows[k].sent)
-			return false;
-	return true;
-}
-
 /* Which members wait for which. */
 static void
 add_needs(struct engine *e, uint32_t link)
@@ -298,8 +280,7 @@ add_needs(struct engine *e, uint32_t link)
 	struct needs *needs = &i->needs;
 
 	needs->ranks = &e->comm_ranks;
-	(may_leave_early(e, i) ? collective_needs_seen : collective_needs)(needs, e->known,
-	    e->members, i->count);
+	collective_needs_seen(needs, e->known, e->members, i->count);
 	GROW(i->groups, i->group_capacity, needs->count);
 	for (uint32_t g = 0; g < needs->count; g++) {
 		const struct need *need = &needs->groups[g];

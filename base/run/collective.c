@@ -236,14 +236,31 @@ wait_for_entered(struct needs *needs, const struct member *members, uint32_t cou
 	free(senders);
 }
 
-bool
-collective_is_partial(const struct definitions *d, const struct member *members, uint32_t count)
+/*
+ * Whether a member may leave before one enters that sends it nothing. Where equal data goes to all,
+ * only clocks that differ can show that.
+ */
+static bool
+may_leave_early(const struct member *members, uint32_t count)
+{
+	if (call_counts_differ(members->row->call))
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if (members[i].row->sent)
+			return false;
+	return true;
+}
+
+/* An all-to-all, or to a root, that a member left before another that it might have waited for. */
+static bool
+is_partial(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	const enum call_class class = call_class(members[0].row->call);
 	struct overlap overlap;
 	uint32_t root;
 
-	if (class != CLASS_ALL_TO_ALL && class != CLASS_ALL_TO_ONE)
+	if ((class != CLASS_ALL_TO_ALL && class != CLASS_ALL_TO_ONE) ||
+	    !may_leave_early(members, count))
 		return false;
 	overlap = collective_overlap(members, count);
 	if (class == CLASS_ALL_TO_ALL || overlap.to_ns >= overlap.from_ns)
@@ -273,7 +290,7 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 		for (uint32_t i = 0; i < n->dependent_count; i++)
 			needs->waits_for[dependent[i]] = last;
 	}
-	if (collective_is_partial(d, members, count))
+	if (is_partial(d, members, count))
 		wait_for_entered(needs, members, count);
 	return needs->waits_for;
 }
@@ -330,9 +347,9 @@ collective_needs_seen(struct needs *needs, const struct definitions *d,
     const struct member *members, uint32_t count)
 {
 	collective_needs(needs, d, members, count);
-	if (!show_waits(members, count))
+	if (!may_leave_early(members, count) || !show_waits(members, count))
 		return;
-	if (collective_is_partial(d, members, count))
+	if (is_partial(d, members, count))
 		needs_as_waited(needs, d, members, count);
 	else if (call_class(members[0].row->call) == CLASS_ONE_TO_ALL && needs->count > 0 &&
 	    needs->groups->source_count > 0)

@@ -58,17 +58,13 @@ struct needs {
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 };
 
-/* An all-to-all, or to a root, that a member left before another that it might have waited for. */
-bool collective_is_partial(const struct definitions *definitions, const struct member *members,
-    uint32_t count);
-
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
 /*
- * Also heeds the recorded times, unless no call has a length. In a partial collective each member
- * needs only the one that it waits for. A member without data needs no root that entered after it
- * left.
+ * Also heeds the recorded times, unless no call has a length. In a partial collective, an
+ * all-to-all or to a root that a member left before another entered, each member needs only the one
+ * that it waits for. A member without data needs no root that entered after it left.
  */
 void collective_needs_seen(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
