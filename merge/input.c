@@ -285,7 +285,7 @@ scan_frame(struct scan *scan, const struct message *message)
 void
 bytes_add(struct bytes *to, const void *more, size_t size)
 {
-	to->at = grow(to->at, &to->capacity, to->count + size, 1);
+	to->at = grow_little(to->at, &to->capacity, to->count + size, 1);
 	if (size > 0)
 		memcpy(to->at + to->count, more, size);
 	to->count += size;

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +24,10 @@
 #include "../base/tool/text.h"
 #include "order.h"
 
-enum { COPIED = 1 << 20 };	/* bytes of a file at once */
+enum {
+	COPIED = 1 << 20,	/* bytes of a file at once */
+	TRIM_RANKS = 4096,	/* more often takes time */
+};
 
 struct seen {
 	/* name: a hash of its last part; 0: the slot is free */
@@ -178,13 +182,35 @@ ORDER(by_order, struct surveyed, BY(holder) BY(order))
 
 /* ---- results of this process --------------------------------------------------------- */
 
-/* Segments and definitions of each rank, and the threads of all. */
+/* What take_rank makes again. */
+static void
+forget_rank(struct rank *rank)
+{
+	free(rank->segments);
+	free(rank->host);
+	free(rank->program);
+	free(rank->kernels);
+	free(rank->kept.at);
+	free(rank->thread);
+	free(rank->samples);
+	free(rank->comms);
+	free(rank->modules);
+	free(rank->sites);
+	free(rank->regions);
+	free(rank->gaps);
+	free(rank->cores);
+}
+
+/*
+ * Moves segments and definitions of each rank into one piece, and the threads of all into another.
+ * What has been moved leaves the memory of the process.
+ */
 static void
 pack_ranks(const struct input *input, int member, struct surveyed *own, size_t *count,
     struct bytes *all, struct bytes *threads)
 {
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		const struct rank *rank = &input->ranks[r];
+		struct rank *rank = &input->ranks[r];
 		const size_t begin = all->count;
 
 		if (!rank->present)
@@ -201,7 +227,12 @@ pack_ranks(const struct input *input, int member, struct surveyed *own, size_t *
 		    .begin_ns = rank->begin_ns, .end_ns = rank->end_ns,
 		    .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
 		    .ended = rank->ended };
+		forget_rank(rank);
+		if (*count % TRIM_RANKS == 0)
+			malloc_trim(0);
 	}
+	free(input->ranks);
+	free(input->worlds);
 }
 
 /* Names of calls: for each a number of 2 bytes, and the name with its end. */
@@ -222,31 +253,6 @@ share_names(const struct input *input, const struct team *team, size_t *size)
 	all = team_share(team, own.at, own.count, 1, size);
 	free(own.at);
 	return all;
-}
-
-/* All that take_rank makes again. */
-static void
-forget_ranks(struct input *input)
-{
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
-		free(rank->segments);
-		free(rank->host);
-		free(rank->program);
-		free(rank->kernels);
-		free(rank->kept.at);
-		free(rank->thread);
-		free(rank->samples);
-		free(rank->comms);
-		free(rank->modules);
-		free(rank->sites);
-		free(rank->regions);
-		free(rank->gaps);
-		free(rank->cores);
-	}
-	free(input->ranks);
-	free(input->worlds);
 }
 
 /* ---- results of all processes -------------------------------------------------------- */
@@ -330,7 +336,6 @@ share_survey(struct input *input, const struct team *team)
 
 	team_max(team, any, 4);
 	pack_ranks(input, team->rank, own, &count, &mine, &own_threads);
-	forget_ranks(input);
 	threads = team_share(team, own_threads.at, own_threads.count / sizeof *threads,
 	    sizeof *threads, &threads_count);
 	free(own_threads.at);

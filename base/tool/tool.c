@@ -260,7 +260,7 @@ grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size)
 	if (wanted <= *capacity)
 		return pointer;
 	if (more < wanted)
-		more = wanted < 4 ? 4 : wanted;
+		more = wanted;
 	pointer = need(reallocarray(pointer, more, size));
 	*capacity = more;
 	return pointer;
