@@ -57,12 +57,18 @@ ended() {
 	rm pid
 }
 
-# end SIGNAL: of the launcher and all ranks
+# end SIGNAL: of the launcher and all ranks; LAUNCHER: it alone is killed, and the ranks end when they notice
 end() {
 	local all
 	all=$(family "$(cat pid)")
 	# shellcheck disable=SC2086
-	kill "-$1" $all
+	case $1 in
+	LAUNCHER) pkill -KILL -P "$(cat pid)" mpirun ;;
+	KILL)	# no rank sees another one die
+		kill -STOP $all
+		kill -KILL $all ;;
+	*) kill "-$1" $all ;;
+	esac
 	# shellcheck disable=SC2086
 	await gone $all
 	rm pid

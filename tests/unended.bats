@@ -94,8 +94,10 @@ killed() {
 	killed waitany 4 KILL
 	waits_for '1,-1,1,1'
 	trace.py text t.trace | grep -q ' operation=MPI_Irecv,-,MPI_Barrier,MPI_Barrier '
-	killed locked 4 KILL stalls
-	waits_for '1,-1,1,1'
+	for who in KILL LAUNCHER; do
+		killed locked 4 $who stalls
+		waits_for '1,-1,1,1'
+	done
 }
 
 @test "several processes and shards make the same rows and waits of a killed run" {

@@ -131,6 +131,7 @@ struct walk {
 		size_t next;		/* member of it to look at */
 		uint32_t index, low;	/* index 0: not visited yet */
 		bool on_stack, leaves;	/* leaves: a member of the component leads to another one */
+		bool awaited;		/* by a stuck node */
 	} *of;				/* by node */
 	uint32_t *stack, *path;
 	uint32_t stacked, depth, found;
@@ -184,6 +185,7 @@ components_from(struct solve *s, struct walk *w, uint32_t root)
 		}
 		const uint32_t to = s->members[own->dead->first + own->next++];
 
+		w->of[to].awaited = true;
 		if (w->of[to].index == 0)
 			enter(w, to);
 		else if (!w->of[to].on_stack)
@@ -211,6 +213,8 @@ solve(struct solve *s)
 	for (uint32_t n = 0; n < s->count; n++)
 		if (s->nodes[n].stuck && w.of[n].index == 0)
 			components_from(s, &w, n);
+	for (uint32_t n = 0; n < s->count; n++)
+		s->nodes[n].core &= !s->nodes[n].halted || w.of[n].awaited;
 	free(w.of);
 	free(w.stack);
 	free(w.path);

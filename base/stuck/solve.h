@@ -18,7 +18,8 @@ struct solve_node {
 	bool halted;			/* it never goes on, whatever others do */
 	/* Results: */
 	bool stuck;			/* it never goes on */
-	bool core;	/* in a cycle or knot that all stuck nodes finally wait for */
+	/* in a cycle or knot that all stuck nodes finally wait for, or halted and awaited by one */
+	bool core;
 	/* if stuck: the first node of a clause that never comes; else the one that comes last */
 	uint32_t waits_for;
 };

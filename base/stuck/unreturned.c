@@ -20,14 +20,15 @@ behind_hub(const struct unreturned *u, const struct graph *g, uint32_t hub, uint
 {
 	const struct solve_node *node = &g->s.nodes[hub];
 	const struct clause *clause = &g->s.clauses[node->clause], *end = clause + node->clauses;
+	const bool named = u->verdict.kind == WAITING || u->verdict.state == KILLED;
 	uint32_t to = node->waits_for;
 
 	for (; clause < end; clause++)
 		for (size_t i = 0; i < clause->size; i++) {
 			const uint32_t member = g->s.members[clause->first + i];
 
-			if (u->verdict.kind == WAITING && member != own &&
-			    member < (uint32_t)u->look.rank_count && u->look.ranks[member].blamed)
+			if (named && member != own && member < (uint32_t)u->look.rank_count &&
+			    u->look.ranks[member].blamed)
 				return member;
 			if (node->stuck && to == own)
 				to = member;

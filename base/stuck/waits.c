@@ -221,6 +221,22 @@ judge_still(struct verdict *v, struct graph *g)
 	return v->may;
 }
 
+/* Something may have moved until a moment before the end: ranks that held up others. */
+static void
+blame_killed(struct verdict *v, struct graph *g)
+{
+	g->may = true;
+	settle(g, v);
+	graph_mark_awaited(g);
+	v->may = blame(g, HOLDS_UP) > 0;
+	if (v->may)
+		return;
+	g->may = false;
+	settle(g, v);
+	graph_mark_awaited(g);
+	blame(g, HOLDS_UP);
+}
+
 /* No collective differs, and not all have ended. */
 static void
 judge_waits(struct verdict *v, bool aborted, size_t dead, int64_t after_ns)
@@ -248,8 +264,7 @@ judge_waits(struct verdict *v, bool aborted, size_t dead, int64_t after_ns)
 	else if (v->over && look->killed_ns != 0) {
 		v->state = KILLED;
 		v->kind = NO_KIND;
-		graph_mark_awaited(&g);
-		blame(&g, HOLDS_UP);
+		blame_killed(v, &g);
 	} else if (v->over) {
 		v->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
