@@ -57,20 +57,19 @@ ended() {
 	rm pid
 }
 
-# end SIGNAL: of the launcher and all ranks; LAUNCHER: it alone is killed, and the ranks end when they notice
+# end SIGNAL: of lp-record, all ranks, then the launcher: no rank lives to see the launcher die, nor lp-record that all have.
+# end LAUNCHER: it alone is killed, and the ranks end when they notice.
 end() {
 	local all
-	all=$(family "$(cat pid)")
+	all=$(family "$(cat pid)" | command grep -vx "$(cat pid)" | sort -rn)
 	# shellcheck disable=SC2086
-	case $1 in
-	LAUNCHER) pkill -KILL -P "$(cat pid)" mpirun ;;
-	KILL)	# no rank sees another one die
-		kill -STOP $all
-		kill -KILL $all ;;
-	*) kill "-$1" $all ;;
-	esac
-	# shellcheck disable=SC2086
-	await gone $all
+	if [ "$1" = LAUNCHER ]; then
+		pkill -KILL -P "$(cat pid)"
+	else
+		kill "-$1" "$(cat pid)" $all
+	fi
+	# shellcheck disable=SC2046,SC2086
+	await gone "$(cat pid)" $all
 	rm pid
 }
 

@@ -58,6 +58,19 @@ is_closed(const struct pattern *p, unsigned set)
 	return true;
 }
 
+/* The nodes that the stuck ones wait for in clauses that never end. */
+static unsigned
+awaited(const struct pattern *p, unsigned stuck)
+{
+	unsigned set = 0;
+
+	for (unsigned n = 0; n < p->nodes; n++)
+		for (unsigned c = 0; c < 4 && p->clause[n][c] != 0; c++)
+			if ((stuck & ~p->halted & 1u << n) && (p->clause[n][c] & ~stuck) == 0)
+				set |= p->clause[n][c];
+	return set;
+}
+
 static bool
 agrees(const struct pattern *p)
 {
@@ -82,8 +95,10 @@ agrees(const struct pattern *p)
 		core |= (unsigned)s.nodes[n].core << n;
 	}
 	solve_free(&s);
-	return stuck == all && (core & ~stuck) == 0 && (stuck == 0) == (core == 0) &&
-	    is_closed(p, core);
+	/* A halted node is a core only to those that wait for it. */
+	return stuck == all && (core & ~stuck) == 0 &&
+	    ((stuck & ~p->halted) == 0) == (core == 0) && is_closed(p, core) &&
+	    (core & p->halted & ~awaited(p, stuck)) == 0;
 }
 
 int
