@@ -203,6 +203,17 @@ stalls() {
 	end KILL
 }
 
+@test "a rank that does not leave a call that all have made is waited for" {
+	begin inside
+	says waiting '[2]' 'rank 2 is in MPI_Reduce #1 of communicator 1 (inside hangs.c:'
+	end KILL
+	says waiting '[2]' '; 3 ranks wait, rank 0 in MPI_Barrier #2 of communicator 1'
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	begin inside 4 mpirun.mpich hangs.mpich
+	says waiting '[2]'
+	end KILL
+}
+
 @test "a standard send beside a receive that a late rank owes is no deadlock" {
 	stalls eager waiting '[2]' KILL
 	stalls exchange waiting '[2]' KILL

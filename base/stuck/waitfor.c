@@ -257,6 +257,24 @@ add_hub(struct graph *g, struct hub hub)
 	}
 }
 
+/* A hub without clauses: all have come. */
+static bool
+has_come(const struct graph *g, const struct row *op)
+{
+	return op->node == NO_NODE || (op->node >= g->threads && g->s.nodes[op->node].clauses == 0);
+}
+
+/* A thread whose call all others have made does not wait, though it may be in the call. */
+static void
+drop_done(const struct graph *g, struct thread *thread)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < thread->op_count; i++)
+		done += has_come(g, &thread->ops[i]);
+	thread->waits &= thread->either ? done == 0 : done < thread->op_count;
+}
+
 /* Nodes: the ranks, then their threads, then hubs. */
 void
 graph_build(struct graph *g, bool over)
@@ -285,6 +303,8 @@ graph_build(struct graph *g, bool over)
 		add_thread(g, thread);
 	for (size_t h = 0; h < g->hub_count; h++)
 		add_hub(g, g->hubs[h]);
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		drop_done(g, thread);
 	solve(&g->s);
 }
 

@@ -248,6 +248,28 @@ slow(void)
 	}
 }
 
+/* Rank 2 does not leave a call that all have made. */
+static void
+stay(void *in, void *out, int *count, MPI_Datatype *type)
+{
+	(void)in;
+	(void)out;
+	(void)count;
+	(void)type;
+	if (me == 2)
+		sleep(100000);
+}
+
+static void
+inside(void)
+{
+	MPI_Op op;
+
+	MPI_Op_create(stay, 1, &op);
+	MPI_Reduce(&me, &word, 1, MPI_INT, op, 2, MPI_COMM_WORLD);
+	barrier();
+}
+
 static void
 busy(void)
 {
@@ -343,8 +365,9 @@ main(int argc, char **argv)
 		{ "order", order }, { "anynull", anynull }, { "waitany", waitany },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
-		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow },
-		{ "busy", busy }, { "probing", probing }, { "rings", rings },
+		{ "asleep", asleep }, { "inside", inside }, { "leave", leave },
+		{ "threads", threads }, { "slow", slow }, { "busy", busy },
+		{ "probing", probing }, { "rings", rings },
 		{ "catches", catches }, { "tests", tests }, { "onetests", onetests },
 	};
 	int provided;
