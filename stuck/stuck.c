@@ -103,7 +103,7 @@ look_at(struct look *look, char **folders)
 	}
 	look_read(look, files, count, true, &programs);
 	if (look->rank_count == 0)
-		die("%s: no raw traces of a run there", folders[0]);
+		die("%s: no raw traces; a rank has one when it has left MPI_Init", folders[0]);
 	free(files);
 }
 

@@ -398,7 +398,7 @@ moves() {
 @test "a folder without traces, or with two runs, is an error of one line" {
 	mkdir empty
 	run -2 --separate-stderr lp-stuck empty
-	[ "$stderr" = "lp-stuck: empty: no raw traces of a run there" ]
+	[ "$stderr" = "lp-stuck: empty: no raw traces; a rank has one when it has left MPI_Init" ]
 	run -2 --separate-stderr lp-stuck nowhere
 	[ "$stderr" = "lp-stuck: nowhere: No such file or directory" ]
 }
