@@ -58,13 +58,15 @@ ended() {
 }
 
 # end SIGNAL: of lp-record, all ranks, then the launcher: no rank lives to see the launcher die, nor lp-record that all have.
-# end LAUNCHER: it alone is killed, and the ranks end when they notice.
+# end LAUNCHER: it alone is killed, and most ranks end when they notice; under Open MPI 5 not those that compute.
 end() {
 	local all
 	all=$(family "$(cat pid)" | command grep -vx "$(cat pid)" | sort -rn)
 	# shellcheck disable=SC2086
 	if [ "$1" = LAUNCHER ]; then
 		pkill -KILL -P "$(cat pid)"
+		sleep 2
+		kill -KILL $all 2>/dev/null || true
 	else
 		kill "-$1" "$(cat pid)" $all
 	fi

@@ -288,7 +288,7 @@ stalls() {
 	begin parents 2 '' apart
 	says waiting '[3]' '; 3 ranks wait, rank 0 in MPI_Recv from 3 tag 7 (receive apart.c:'
 	end LAUNCHER
-	[[ $(lp-stuck -F json run | jq -r .sentence) == *"; rank 3 computes after its call (main apart.c:"*"ranks wait, rank 0 in MPI_Recv from 3 "* ]]
+	[[ $(lp-stuck -F json run | jq -r .sentence) == *"rank 3 computes after its call (main apart.c:"*"ranks wait, rank 0 in MPI_Recv from 3 "* ]]
 	begin children 2 '' apart
 	says waiting '[0]'
 	end TERM
