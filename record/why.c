@@ -115,14 +115,14 @@ void
 say_why(char **command)
 {
 	static const char *const why[] = {
-		[STATIC] = "is linked statically: only a dynamically linked program can "
+		[STATIC] = "it is linked statically: only a dynamically linked program can "
 		    "be recorded",
-		[PRIVILEGED] = "runs with another user's rights: the system preloads "
+		[PRIVILEGED] = "it runs with another user's rights: the system preloads "
 		    "nothing into it",
 		[WITHOUT_MPI] = "it is not linked to MPI, and nothing that it started called "
 		    "MPI_Init with LD_PRELOAD and LONGPOLE_DIR in its environment",
-		[WITH_MPI] = "did not get through MPI_Init, or was started without LD_PRELOAD and "
-		    "LONGPOLE_DIR in its environment",
+		[WITH_MPI] = "it did not get through MPI_Init, or was started without LD_PRELOAD "
+		    "and LONGPOLE_DIR in its environment",
 	};
 	const char *word = command[0];
 	enum kind kind = NO_PROGRAM;

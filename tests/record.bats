@@ -180,14 +180,14 @@ refused() {
 	printf 'int main(void) { return 0; }\n' >empty.c
 	gcc -static -o static empty.c
 	local why='no rank was recorded:'
-	refused "lp-record: ./static: $why is linked statically: only a dynamically linked program can be recorded" \
+	refused "lp-record: ./static: $why it is linked statically: only a dynamically linked program can be recorded" \
 		lp-record -o run -- ./static
-	refused "lp-record: ./static: $why is linked statically: only a dynamically linked program can be recorded" \
+	refused "lp-record: ./static: $why it is linked statically: only a dynamically linked program can be recorded" \
 		lp-record -o run -- mpirun --oversubscribe -n 2 ./static 7
 	refused "lp-record: true: $why it is not linked to MPI, and nothing that it started called MPI_Init with LD_PRELOAD and LONGPOLE_DIR in its environment" \
 		lp-record -o run -- true
 	# Its environment is cleaned, so that it gets through MPI_Init unseen.
-	refused "lp-record: $BATS_FILE_TMPDIR/kinds: $why did not get through MPI_Init, or was started without LD_PRELOAD and LONGPOLE_DIR in its environment" \
+	refused "lp-record: $BATS_FILE_TMPDIR/kinds: $why it did not get through MPI_Init, or was started without LD_PRELOAD and LONGPOLE_DIR in its environment" \
 		lp-record -o run -- sh -c 'env -u LD_PRELOAD "$0" >/dev/null 2>&1; true' "$BATS_FILE_TMPDIR/kinds"
 	refused 'lp-record: no-such-mpirun: No such file or directory' lp-record -o run no-such-mpirun -n 4 true
 	refused 'lp-record: /dev/null/run: Not a directory' lp-record -o /dev/null/run true
