@@ -62,9 +62,10 @@ struct needs {
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
 /*
- * Also heeds the recorded times, unless no call has a length. In a partial collective, an
- * all-to-all or to a root that a member left before another entered, each member needs only the one
- * that it waits for. A member without data needs no root that entered after it left.
+ * Also heeds the recorded times, unless no call has a length, or all exchange equal data: then only
+ * clocks that differ show an early leave. In a partial collective, an all-to-all or to a root that
+ * a member left before another entered, each member needs only the one that it waits for. A member
+ * without data needs no root that entered after it left.
  */
 void collective_needs_seen(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);

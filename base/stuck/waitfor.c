@@ -257,21 +257,20 @@ add_hub(struct graph *g, struct hub hub)
 	}
 }
 
-/* A hub without clauses: all have come. */
-static bool
-has_come(const struct graph *g, const struct row *op)
-{
-	return op->node == NO_NODE || (op->node >= g->threads && g->s.nodes[op->node].clauses == 0);
-}
-
-/* A thread whose call all others have made does not wait, though it may be in the call. */
+/*
+ * A thread in a call that all others have made does not wait, though it may never leave the call.
+ * The hub of such a call has no clauses.
+ */
 static void
 drop_done(const struct graph *g, struct thread *thread)
 {
 	size_t done = 0;
 
-	for (size_t i = 0; i < thread->op_count; i++)
-		done += has_come(g, &thread->ops[i]);
+	for (size_t i = 0; i < thread->op_count; i++) {
+		const uint32_t node = thread->ops[i].node;
+
+		done += node == NO_NODE || (node >= g->threads && g->s.nodes[node].clauses == 0);
+	}
 	thread->waits &= thread->either ? done == 0 : done < thread->op_count;
 }
 

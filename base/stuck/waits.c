@@ -221,20 +221,14 @@ judge_still(struct verdict *v, struct graph *g)
 	return v->may;
 }
 
-/* Something may have moved until a moment before the end: ranks that held up others. */
-static void
-blame_killed(struct verdict *v, struct graph *g)
+/* Blames ranks that held up others; MAY: with what an implementation may wait for. */
+static bool
+blame_killed(struct verdict *v, struct graph *g, bool may)
 {
-	g->may = true;
+	g->may = may;
 	settle(g, v);
 	graph_mark_awaited(g);
-	v->may = blame(g, HOLDS_UP) > 0;
-	if (v->may)
-		return;
-	g->may = false;
-	settle(g, v);
-	graph_mark_awaited(g);
-	blame(g, HOLDS_UP);
+	return blame(g, HOLDS_UP) > 0;
 }
 
 /* No collective differs, and not all have ended. */
@@ -264,7 +258,9 @@ judge_waits(struct verdict *v, bool aborted, size_t dead, int64_t after_ns)
 	else if (v->over && look->killed_ns != 0) {
 		v->state = KILLED;
 		v->kind = NO_KIND;
-		blame_killed(v, &g);
+		v->may = blame_killed(v, &g, true);
+		if (!v->may)
+			blame_killed(v, &g, false);
 	} else if (v->over) {
 		v->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
