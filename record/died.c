@@ -66,7 +66,8 @@ mark(const char *path, struct deaths *died)
 	while (reader_next(in, &message) > 0 && !is_kind(&message, "died"))
 		if (is_kind(&message, "cut"))
 			cut = message.offset;
-		else if (is_kind(&message, "rank") && body_get(&message, "pid") != NULL &&
+		else if ((is_kind(&message, "rank") || is_kind(&message, "starts")) &&
+		    body_get(&message, "pid") != NULL &&
 		    body_int(in, &message, "pid", 1, INT32_MAX, &pid) == 0)
 			here = body_is(&message, "host", died->host);
 	reader_close(in);
@@ -76,15 +77,21 @@ mark(const char *path, struct deaths *died)
 		put_died(path, cut, here, died->at_ns);
 }
 
+static void
+mark_all(struct paths paths, struct deaths *died)
+{
+	for (int i = 0; i < paths.count; i++)
+		mark(paths.at[i], died);
+	paths_free(&paths);
+}
+
 bool
 died_mark(const char *folder, const char *rank, int64_t at_ns)
 {
-	struct paths found = folder_traces(folder, rank);
 	struct deaths died = { .at_ns = at_ns };
 
 	gethostname(died.host, sizeof died.host - 1);
-	for (int i = 0; i < found.count; i++)
-		mark(found.at[i], &died);
-	paths_free(&found);
+	mark_all(folder_traces(folder, rank), &died);
+	mark_all(folder_starting(folder, rank), &died);
 	return !died.one_lives;
 }

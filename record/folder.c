@@ -29,7 +29,7 @@ make_folders(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 }
 
-/* rank.N.new and rank.N.K.new, or .rank.N.PID, left by a process that died in MPI_Init. */
+/* rank.N.new and rank.N.K.new, or a segment without a name. */
 static int
 is_unfinished_name(const struct dirent *entry)
 {
@@ -37,7 +37,7 @@ is_unfinished_name(const struct dirent *entry)
 	const size_t length = strlen(name.d_name), tail = strlen(UNFINISHED);
 
 	if (strncmp(name.d_name, ".rank.", 6) == 0)
-		return 1;
+		return !is_starting_name(entry);
 	if (length <= tail || strcmp(name.d_name + length - tail, UNFINISHED) != 0)
 		return 0;
 	name.d_name[length - tail] = '\0';
@@ -73,16 +73,16 @@ is_trace(const char *path)
 static bool
 is_of_rank(const char *path, const char *rank)
 {
-	const char *number = strrchr(path, '/') + strlen("/rank.");
+	const char *number = strstr(strrchr(path, '/'), "rank.") + strlen("rank.");
 
 	return rank == NULL || (strncmp(number, rank, strlen(rank)) == 0 &&
 	    strspn(number, "0123456789") == strlen(rank));
 }
 
-struct paths
-folder_traces(const char *folder, const char *rank)
+static struct paths
+traces_named(const char *folder, const char *rank, int (*is_name)(const struct dirent *))
 {
-	struct paths found = folder_paths(folder, is_raw_name);
+	struct paths found = folder_paths(folder, is_name);
 	int kept = 0;
 
 	for (int i = 0; i < found.count; i++)
@@ -92,6 +92,18 @@ folder_traces(const char *folder, const char *rank)
 			free(found.at[i]);
 	found.count = kept;
 	return found;
+}
+
+struct paths
+folder_traces(const char *folder, const char *rank)
+{
+	return traces_named(folder, rank, is_raw_name);
+}
+
+struct paths
+folder_starting(const char *folder, const char *rank)
+{
+	return traces_named(folder, rank, is_starting_name);
 }
 
 static void
@@ -138,6 +150,12 @@ folder_remove_traces(const char *folder)
 	}
 	paths_free(&worlds);
 	remove_traces(folder);
+}
+
+void
+folder_remove_starting(const char *folder, const char *rank)
+{
+	remove_files(folder_starting(folder, rank));
 }
 
 void

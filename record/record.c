@@ -380,6 +380,7 @@ hand_over(const char *folder)
 		copy_out(found.at[i]);
 	paths_free(&found);
 	folder_remove_traces(folder);
+	folder_remove_starting(folder, NULL);
 	rmdir(folder);
 	if (caught != 0)
 		end_as(caught);	/* the wait status of a death by it */
@@ -396,9 +397,10 @@ prepare(const struct options *opt, char *folder)
 	const char *rank = rank_of_launcher();
 
 	folder_make(opt->folder, folder);
-	/* No rank writes before rank 0 has left MPI_Init. */
+	/* No trace has a name before rank 0 has left MPI_Init. */
 	if (rank == NULL || strcmp(rank, "0") == 0)
 		folder_remove_traces(folder);
+	folder_remove_starting(folder, rank);	/* others may have begun */
 	folder_refuse_others(folder);
 }
 
@@ -418,7 +420,7 @@ main(int argc, char **argv)
 	char library[PATH_MAX], folder[PATH_MAX];
 	sigset_t mask;
 	struct options opt;
-	bool empty, hung = false;
+	bool empty, began, hung = false;
 	int status;
 
 	tool = "lp-record";
@@ -455,13 +457,14 @@ main(int argc, char **argv)
 		compress_end(folder, rank_of_launcher(), opt.level);
 	}
 	empty = counted(folder_traces(folder, NULL)) == 0;
+	began = counted(folder_starting(folder, NULL)) > 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
 	else if (caught != 0)
 		return end_as(caught);
 	/* in that case the launcher reports the reason */
 	if (empty && !(WIFSIGNALED(status) && rank_of_launcher() != NULL)) {
-		say_why(opt.command);
+		say_why(opt.command, began);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return TROUBLE;
 	}

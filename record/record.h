@@ -22,6 +22,8 @@ bool folder_is_local(const char *folder);
 #define UNFINISHED ".new"
 /* The raw traces of the folder, in order of ranks, or only those of RANK; to be freed. */
 struct paths folder_traces(const char *folder, const char *rank);
+/* Likewise the beginnings of those whose processes have not left MPI_Init. */
+struct paths folder_starting(const char *folder, const char *rank);
 /*
  * Reads a part of a regular file, from OFFSET, or as far before the end. Returns its length; -1: it
  * cannot be read.
@@ -29,8 +31,9 @@ struct paths folder_traces(const char *folder, const char *rank);
 ssize_t file_part(const char *path, off_t offset, void *to, size_t size);
 /* Removes what a killed compression of these traces has left, also of further runs. */
 void folder_remove_unfinished(const char *folder, const char *rank);
-/* Removes all raw traces, including those of further runs. */
+/* Removes all raw traces, including those of further runs; but no beginnings. */
 void folder_remove_traces(const char *folder);
+void folder_remove_starting(const char *folder, const char *rank);
 /* Dies if something else has the name of a trace. */
 void folder_refuse_others(const char *folder);
 
@@ -90,7 +93,10 @@ void hang_answer(const struct hang *hang, pid_t run);
 
 /* ---- why.c ---- */
 
-/* Prints one line on why no rank was recorded, from the files that COMMAND names. */
-void say_why(char **command);
+/*
+ * Prints one line on why no rank was recorded, from the files that COMMAND names. BEGAN: some have
+ * called MPI_Init.
+ */
+void say_why(char **command, bool began);
 
 #endif

@@ -112,7 +112,7 @@ kind_of_word(const char *word)
 }
 
 void
-say_why(char **command)
+say_why(char **command, bool began)
 {
 	static const char *const why[] = {
 		[STATIC] = "it is linked statically: only a dynamically linked program can "
@@ -135,6 +135,10 @@ say_why(char **command)
 			kind = this;
 			word = command[i];
 		}
+	}
+	if (began) {
+		note("%s: no rank was recorded: none has left MPI_Init", word);
+		return;
 	}
 	if (kind == NO_PROGRAM)
 		kind = WITHOUT_MPI;

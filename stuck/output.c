@@ -12,7 +12,7 @@
 
 /* ---- stacks of processes of this host, by elfutils' libdwfl ---- */
 
-enum { MOST_FRAMES = 64 };
+enum { MOST_FRAMES = 64, MOST_STACKS = 8 };
 
 static char *debug_path;
 static const Dwfl_Callbacks running = {
@@ -186,7 +186,7 @@ same_line(const struct look *look, const struct thread *a, const struct thread *
 
 	return a->call == b->call && look->ranks[a->rank].blamed == look->ranks[b->rank].blamed &&
 	    look->ranks[a->rank].life == look->ranks[b->rank].life &&
-	    !look->ranks[a->rank].blamed && (computes ||
+	    (!look->ranks[a->rank].blamed || is_collective(call_class(a->call))) && (computes ||
 	    (a->open.collective == b->open.collective && a->open.comm == b->open.comm &&
 	    a->open.peer == b->open.peer && a->open.tag == b->open.tag));
 }
@@ -254,12 +254,19 @@ put_lines(struct table_writer *table, const struct look *look, bool blamed)
 static void
 put_stacks(struct text *text, const struct look *look)
 {
+	int told = 0;
+
 	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
 		const struct rank *rank = &look->ranks[thread->rank];
-		char **lines = rank->blamed ? stack_of(rank, thread->open.thread) : NULL;
+		char **lines = rank->blamed && told < MOST_STACKS ?
+		    stack_of(rank, thread->open.thread) : NULL;
 
+		told += lines != NULL;
 		for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
-			text_line(text, "%s%s", i == 0 ? "stack: " : "       ", lines[i]);
+			if (i == 0)
+				text_line(text, "stack of rank %d: %s", thread->rank, lines[i]);
+			else
+				text_line(text, "       %s", lines[i]);
 			free(lines[i]);
 		}
 		free(lines);

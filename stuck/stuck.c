@@ -91,6 +91,8 @@ look_at(struct look *look, char **folders)
 	static struct symbol_files programs;	/* opened once for all looks */
 	char **files = NULL;
 	size_t count = 0, capacity = 0;
+	/* listed first, read last: meanwhile they may get the names of traces */
+	struct paths starting = folder_paths(folders[0], is_starting_name);
 
 	for (char **folder = folders; *folder != NULL; folder++) {
 		struct paths found = folder_run(*folder);
@@ -101,9 +103,12 @@ look_at(struct look *look, char **folders)
 			*APPEND(files, count, capacity) = found.at[i];
 		free(found.at);
 	}
+	for (int i = 0; i < starting.count; i++)
+		*APPEND(files, count, capacity) = starting.at[i];
+	free(starting.at);
 	look_read(look, files, count, true, &programs);
 	if (look->rank_count == 0)
-		die("%s: no raw traces; a rank has one when it has left MPI_Init", folders[0]);
+		die("%s: no raw traces, and no rank is in MPI_Init", folders[0]);
 	free(files);
 }
 

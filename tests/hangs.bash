@@ -35,7 +35,7 @@ begin() {
 	# shellcheck disable=SC2086
 	lp-record ${OPTIONS:-} -o run -- ${3:-mpirun --oversubscribe --mca mpi_yield_when_idle 1} -n "$n" "$program" "$1" >out 2>&1 3>&- &
 	echo $! >pid
-	await [ -e "run/rank.$((n - 1))" ]
+	await compgen -G "run/${HIDDEN:-}rank.$((n - 1))*"
 	sleep "${WAIT:-0}"
 }
 

@@ -252,3 +252,40 @@ as_gathered() {
 		length > 0 and all(.[]; . as [$live, $right] | all("compute_s", "mpi_s"; ($live[.] - $right[.] | fabs) < $little) and
 			$live.wait_s < $right.wait_s + $little and $right.wait_s < $live.wait_s + $live.open_s + $little)' live
 }
+
+@test "a network that breaks in MPI_Init, or while all are in a collective, is a hang that --stuck-kill ends" {
+	nodes 2
+	cat >late.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int in = 1, out;
+			while (argc > 1 && access("broken", F_OK) != 0)
+				usleep(10000);
+			MPI_Init(&argc, &argv);
+			for (;;)
+				MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		}
+	END
+	mpicc -g -o late late.c
+	# breaks READY [ARGUMENT]: when READY holds
+	breaks() {
+		lp-record --stuck-after 3 --stuck-kill -o run -- "$NODES" mpirun -n 4 ./late "${@:2}" >out 2>&1 8>&- &
+		local pid=$! status=0
+		await eval "$1"
+		ip netns exec node2 ip link set eth0 down
+		touch broken
+		wait $pid || status=$?
+		# shellcheck disable=SC2046
+		kill -KILL $(ip netns pids node1) $(ip netns pids node2) 2>/dev/null || true
+		[ "$status" -eq 1 ]
+	}
+	breaks '[ -e run/rank.3 ]'
+	grep -qE '^([2-4] ranks, first [0-3], are|rank [0-3] is) in MPI_Allreduce #[0-9]+ of communicator 1 \(main late.c:[0-9]+\) since [3-9].* s\b' out
+	"$NODES" down
+	"$NODES" up 2
+	rm broken
+	breaks '[ "$(pgrep -cx late)" -eq 4 ]' early
+	grep -q '^4 ranks, first 0, are in MPI_Init since [3-9].* s and do not leave it$' out
+}

@@ -719,3 +719,15 @@ ranks_gone() {
 	lp-record -o run -- mpirun --oversubscribe -n 1 ./taken 2>err
 	[ "$(tr ', ' '\n' <err | grep -c MPI_Grequest)" -eq 2 ]
 }
+
+@test "under a launcher, rank 0 comes late and removes an earlier run's traces, not what other ranks have begun" {
+	printf '#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); return 0; }\n' >brief.c
+	mpicc -o brief brief.c
+	lp-record -o run ./brief
+	mv run/rank.0 run/.rank.0.17
+	cp run/.rank.0.17 run/rank.2
+	mpirun --oversubscribe -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 1 ] || until ls -A run | grep -q "^[.]rank[.]1[.]"; do sleep 0.1; done
+		exec lp-record -o run ./brief'
+	[ "$(ls -A run | tr '\n' ' ')" = 'rank.0 rank.1 ' ]
+	lp-merge run >merged
+}

@@ -216,6 +216,38 @@ stalls() {
 	end KILL
 }
 
+@test "a collective that all are in and do not leave is named once; one on a file may take long" {
+	begin pausing
+	says waiting '[0,1,2,3]' '4 ranks, first 0, are in MPI_Allreduce #1 of communicator 1 (pausing hangs.c:'
+	run lp-stuck --after 1 run
+	[ "$(grep -c $'^0 and 3 more\tMPI_Allreduce\t' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^stack of rank [0-3]: ' <<<"$output")" -eq 4 ]
+	end KILL
+	mkfifo pipe
+	begin disk
+	await eval 'lp-stuck -a 0.1 run | grep -q "^0 and 3 more.MPI_File_open"'
+	run -0 lp-stuck --after 1 run
+	[ "${lines[0]}" = moving ]
+	end KILL
+}
+
+# outside SIGNAL [LAUNCHER PROGRAM]: one rank does not call MPI_Init
+outside() {
+	HIDDEN=. begin outside 4 "${@:2}"
+	says waiting '[1]' 'rank 1 has not called MPI_Init'
+	[[ $(jq -r '.calls[] | select(.rank == 1) | .stack | join(" ")' <<<"$output") == *' outside hangs.c:'* ]]
+	[ "$(jq -c '[.calls[] | select(.call == "MPI_Init_thread") | .rank]' <<<"$output")" = '[0,2,3]' ]
+	end "$1"
+	says waiting '[1]' 'rank 1 has not called MPI_Init; 3 ranks wait, rank 0 in MPI_Init_thread'
+}
+
+@test "a rank that has not called MPI_Init is named, with its stack while it lives" {
+	outside KILL
+	outside TERM
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	outside KILL mpirun.mpich hangs.mpich
+}
+
 @test "a standard send beside a receive that a late rank owes is no deadlock" {
 	stalls eager waiting '[2]' KILL
 	stalls exchange waiting '[2]' KILL
@@ -400,7 +432,7 @@ moves() {
 @test "a folder without traces, or with two runs, is an error of one line" {
 	mkdir empty
 	run -2 --separate-stderr lp-stuck empty
-	[ "$stderr" = "lp-stuck: empty: no raw traces; a rank has one when it has left MPI_Init" ]
+	[ "$stderr" = "lp-stuck: empty: no raw traces, and no rank is in MPI_Init" ]
 	run -2 --separate-stderr lp-stuck nowhere
 	[ "$stderr" = "lp-stuck: nowhere: No such file or directory" ]
 }

@@ -29,6 +29,14 @@ is_raw_name(const struct dirent *entry)
 }
 
 int
+is_starting_name(const struct dirent *entry)
+{
+	const char *segment = entry->d_name[0] == '.' ? raw_name_segment(entry->d_name + 1) : NULL;
+
+	return segment != NULL && *segment != '\0';
+}
+
+int
 is_world_name(const struct dirent *entry)
 {
 	const char *number = entry->d_name + strlen("world.");

@@ -9,6 +9,8 @@
 int is_world_name(const struct dirent *entry);
 /* For scandir: does the file have such a name? It need not be a raw trace. */
 int is_raw_name(const struct dirent *entry);
+/* Is it .rank.N.PID, the beginning of the trace of a process that has not left MPI_Init? */
+int is_starting_name(const struct dirent *entry);
 /* The paths of the entries whose names IS_NAME takes, in order; COUNT -1: none, see errno. */
 struct paths {
 	char **at;

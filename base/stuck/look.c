@@ -3,8 +3,10 @@
  * Reads the current state from the raw traces: the call that each rank is in, and the
  * communicators.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../stream/stream.h"
 #include "../tool/hash_table.h"
@@ -12,11 +14,22 @@
 #include "../tool/tool.h"
 #include "look.h"
 
+/* A process as it called MPI_Init. */
+struct start {
+	int32_t rank, ranks;
+	int64_t pid;
+	char *host, *program;
+	struct open_call open;
+	bool died;
+	int64_t died_ns;
+};
+
 struct scan {
 	struct look *look;
 	struct reader *in;
 	const char *file;
 	struct rank *rank;		/* NULL before the message of kind rank */
+	struct start start;		/* RANKS 0: the file has none */
 };
 
 static int64_t
@@ -29,7 +42,7 @@ number_of(const struct message *message, const char *key, int64_t absent)
 }
 
 static const struct world *
-world_of(struct scan *scan, const struct message *message, uint64_t run, int32_t ranks)
+world_of(struct scan *scan, uint64_t offset, uint64_t run, int32_t ranks)
 {
 	struct look *look = scan->look;
 	struct world *world = look->worlds;
@@ -38,7 +51,7 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int32_t
 		if (world->run == run && world->ranks == ranks)
 			return world;
 	world = APPEND(look->worlds, look->world_count, look->world_capacity);
-	*world = (struct world){ run, look->rank_count, ranks, scan->file, message->offset };
+	*world = (struct world){ run, look->rank_count, ranks, scan->file, offset };
 	look->rank_count += ranks;
 	look->ranks = need(realloc(look->ranks, (size_t)look->rank_count * sizeof *look->ranks));
 	memset(&look->ranks[world->first], 0, (size_t)ranks * sizeof *look->ranks);
@@ -57,7 +70,7 @@ take_rank(struct scan *scan, const struct message *message)
 	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 ||
 	    body_uint(scan->in, message, "run", &run) < 0)
 		die_input(scan->in);
-	rank += world_of(scan, message, run, ranks)->first;
+	rank += world_of(scan, message->offset, run, ranks)->first;
 	scan->rank = &scan->look->ranks[rank];
 	scan->rank->ended = scan->rank->died = false;
 	if (number_of(message, "segment", 0) > 0)
@@ -66,6 +79,22 @@ take_rank(struct scan *scan, const struct message *message)
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
 	scan->rank->life = REMOTE;
+}
+
+static void
+take_start(struct scan *scan, const struct message *message)
+{
+	struct start *start = &scan->start;
+
+	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &start->ranks) < 0 ||
+	    body_int(scan->in, message, "rank", 0, start->ranks - 1, &start->rank) < 0)
+		die_input(scan->in);
+	start->pid = number_of(message, "pid", 0);
+	start->host = body_string(message, "host");
+	start->program = body_string(message, "program");
+	start->open = (struct open_call){ .call = (uint32_t)number_of(message, "call", 0),
+		.enter_ns = number_of(message, "enter", 0), .peer = NO_PEER, .tag = NO_TAG,
+		.thread = (uint32_t)start->pid };
 }
 
 static struct thread *
@@ -121,7 +150,12 @@ take(struct scan *scan, const struct message *message)
 		scan->rank = NULL;
 	else if (is_kind(message, "rank"))
 		take_rank(scan, message);
-	else if (rank == NULL)
+	else if (is_kind(message, "starts"))
+		take_start(scan, message);
+	else if (is_kind(message, "died")) {
+		scan->start.died = true;
+		scan->start.died_ns = number_of(message, "at_ns", 0);
+	} else if (rank == NULL)
 		return;
 	else if (is_kind(message, "calls"))
 		take_block(scan, message);
@@ -146,10 +180,6 @@ take(struct scan *scan, const struct message *message)
 		    (uint64_t)number_of(message, "bytes", 0) };
 	else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
-	else if (is_kind(message, "died")) {
-		rank->died = true;
-		rank->died_ns = number_of(message, "at_ns", 0);
-	}
 	if (read < 0)
 		die_input(scan->in);
 }
@@ -163,6 +193,48 @@ keep_names(struct scan *scan)
 	for (size_t i = 0; i <= UINT16_MAX; i++)
 		if (names[i] != 0)
 			scan->look->names[i] = names[i];
+}
+
+/* A trace that does not say its rank is of the first MPI_COMM_WORLD, if that lacks the rank. */
+static void
+place_start(struct scan *scan, struct start *start)
+{
+	struct look *look = scan->look;
+	const struct world *world = look->world_count > 0 ? look->worlds :
+	    world_of(scan, 0, 0, start->ranks);
+	struct rank *rank = &look->ranks[world->first + start->rank];
+
+	if (world->ranks != start->ranks || rank->life != ABSENT)
+		return;
+	scan->rank = rank;
+	rank->life = REMOTE;
+	rank->pid = start->pid;
+	rank->host = start->host;
+	rank->program = start->program;
+	start->host = start->program = NULL;
+}
+
+/* Behind the last message of a file. */
+static void
+settle_start(struct scan *scan)
+{
+	struct start start = scan->start;
+
+	scan->start = (struct start){ 0 };
+	if (start.ranks > 0) {
+		scan->look->starting = true;
+		if (scan->rank == NULL)
+			place_start(scan, &start);
+		/* until its first row, a rank is in MPI_Init */
+		if (scan->rank != NULL && scan->rank->thread_count == 0)
+			thread_of(scan, 0)->open = start.open;
+	}
+	if (scan->rank != NULL && start.died) {
+		scan->rank->died = true;
+		scan->rank->died_ns = start.died_ns;
+	}
+	free(start.host);
+	free(start.program);
 }
 
 /*
@@ -190,136 +262,23 @@ read_file(struct scan *scan, const char *file)
 
 	scan->file = file;
 	scan->rank = NULL;
-	if (scan->in == NULL) {
-		if (reader_open(&scan->in, file, READ_SKIMMING) < 0)
-			die_input(scan->in);
-	} else {
+	if (scan->in != NULL)
 		reader_leave(scan->in);
-		if (reader_go_on(scan->in, file) < 0)
+	if ((scan->in != NULL ? reader_go_on(scan->in, file) :
+	    reader_open(&scan->in, file, READ_SKIMMING)) < 0) {
+		if (access(file, F_OK) == 0 || errno != ENOENT)
 			die_input(scan->in);
+		reader_close(scan->in);		/* by now the trace has its name */
+		scan->in = NULL;
+		return;
 	}
 	/* In a folder a file has one trace, and its unwritten space may be large. */
 	while ((got = reader_next(scan->in, &message)) > 0 &&
 	    !(scan->look->live && is_kind(&message, "cut")))
 		take(scan, &message);
+	settle_start(scan);
 	if (got < 0)
 		stop_reading(scan);
-}
-
-/* A communicator as one rank defines it. */
-struct definition {
-	const struct membership *of;
-	int32_t own;
-};
-
-ORDER(by_name, struct definition, BY(of->name) BY(own))
-
-static uint32_t
-add_group(struct look *look, const struct membership *m)
-{
-	const bool other = m->side == 1 && m->remote_size > 0;
-	const int32_t remote = m->remote_size > 0 ? m->remote_size : 0;
-	struct group group = { .id = m->name, .size = other ? remote : m->size,
-	    .remote_size = other ? m->size : remote };
-	const int32_t sizes[2] = { group.size, group.remote_size };
-
-	for (int side = 0; side < 2; side++) {
-		group.of[side] = zalloc((size_t)sizes[side] + 1, sizeof *group.of[side]);
-		for (int32_t i = 0; i < sizes[side]; i++)
-			group.of[side][i] = -1;
-	}
-	*APPEND(look->groups, look->group_count, look->group_capacity) = group;
-	return (uint32_t)look->group_count - 1;
-}
-
-static void
-set_member(struct look *look, int32_t own, const struct membership *m, uint32_t group)
-{
-	struct rank *rank = &look->ranks[own];
-
-	while (rank->member_count <= m->comm)
-		*APPEND(rank->members, rank->member_count, rank->member_capacity) =
-		    (struct member){ .rank = -1 };
-	rank->members[m->comm] = (struct member){ group, m->rank,
-		m->remote_size > 0 ? m->side : 0, m->sources, m->source_count };
-	if (group > 2)
-		look->groups[group].of[rank->members[m->comm].side][m->rank] = own;
-}
-
-/* MPI_COMM_WORLD and MPI_COMM_SELF. */
-static void
-join_predefined(struct look *look)
-{
-	for (int i = 0; i < 3; i++)
-		add_group(look, &(struct membership){ .size = 0 });
-	look->groups[1].size = look->worlds[0].ranks;
-	for (size_t w = 0; w < look->world_count; w++) {
-		const struct world *world = &look->worlds[w];
-		const uint32_t group = w == 0 ? 1 :
-		    add_group(look, &(struct membership){ .size = world->ranks });
-
-		for (int32_t r = 0; r < world->ranks; r++) {
-			set_member(look, world->first + r,
-			    &(struct membership){ .comm = 1, .rank = r }, group);
-			set_member(look, world->first + r, &(struct membership){ .comm = 2 }, 2);
-		}
-	}
-}
-
-static void
-join_worlds(struct look *look)
-{
-	struct met_rank *ranks = zalloc((size_t)look->rank_count, sizeof *ranks);
-	size_t count;
-
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		const struct rank *rank = &look->ranks[r];
-
-		ranks[r] = (struct met_rank){ look->worlds[rank->world].run, rank->comms,
-			rank->comm_count, rank->kernels, rank->kernel_count };
-	}
-	free(meetings_join(ranks, look->rank_count, false, &count));
-	free(ranks);
-}
-
-static void
-join_communicators(struct look *look)
-{
-	struct definition *definitions = NULL;
-	size_t count = 0, capacity = 0;
-	uint32_t group = 0;
-
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t i = 0; i < look->ranks[r].comm_count; i++)
-			*APPEND(definitions, count, capacity) =
-			    (struct definition){ &look->ranks[r].comms[i], r };
-	SORT(definitions, count, by_name);
-	for (size_t i = 0; i < count; i++) {
-		const struct membership *m = definitions[i].of;
-
-		if (i == 0 || m->name != definitions[i - 1].of->name)
-			group = add_group(look, m);
-		else if (m->size + (m->remote_size > 0 ? m->remote_size : 0) !=
-		    look->groups[group].size + look->groups[group].remote_size)
-			continue;
-		set_member(look, definitions[i].own, m, group);
-	}
-	free(definitions);
-}
-
-/* Ranks that use no partitions of a communicator do not define them. */
-static void
-add_members_of_partitions(struct look *look)
-{
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t i = 0; i < look->ranks[r].comm_count; i++) {
-			const struct membership *m = &look->ranks[r].comms[i];
-			const struct group *g = &look->groups[group_of(&look->ranks[r], m->comm)];
-			const uint32_t on = group_of(&look->ranks[r], m->on);
-
-			for (int32_t k = 0; on > 0 && on != 2 && k < m->size; k++)
-				g->of[0][k] = member_at(look, on, 0, k);
-		}
 }
 
 static void
@@ -328,6 +287,7 @@ finish_ranks(struct look *look)
 	bool here = false;
 	int64_t last_ns = INT64_MIN, died_ns = 0;
 
+	find_outside(look);
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		struct rank *rank = &look->ranks[r];
 
@@ -398,10 +358,7 @@ look_read(struct look *look, char **files, size_t count, bool live,
 		read_file(&scan, files[i]);
 	if (look->rank_count == 0)
 		return;
-	join_worlds(look);
-	join_predefined(look);
-	join_communicators(look);
-	add_members_of_partitions(look);
+	members_join(look);
 	if (scan.in != NULL)
 		keep_names(&scan);
 	finish_ranks(look);

@@ -77,6 +77,8 @@ struct rank {
 	size_t kernel_count, kernel_capacity;
 	struct member *members;
 	size_t member_count, member_capacity;
+	/* only its process shows it, or nothing: it has not called MPI_Init */
+	bool outside;
 	bool ended, died;
 	int64_t died_ns;		/* as the recorder saw it; 0: unknown */
 	char state;			/* from /proc: R, S, D, T, ...; 0: unknown */
@@ -115,6 +117,7 @@ struct look {
 	int64_t killed_ns;	/* when the recorder saw the last process gone; 0: unknown */
 	bool live;		/* processes of the run may live */
 	bool elsewhere;			/* some ranks have another host's clock */
+	bool starting;			/* traces show who has called MPI_Init */
 	uint64_t rows;			/* of all threads */
 	struct symbol_files *names_of;	/* for names of places; NULL: they stay unnamed */
 };
@@ -123,8 +126,8 @@ enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */
 enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
 
 /*
- * look.c: reads the traces in these files. LIVE: their processes may live; else all that have not
- * ended are dead.
+ * look.c: reads the traces in these files; the last may be beginnings of traces, which vanish when
+ * these get their names. LIVE: their processes may live; else all that have not ended are dead.
  */
 void look_read(struct look *look, char **files, size_t count, bool live,
     struct symbol_files *names_of);
@@ -157,7 +160,8 @@ struct channel { uint32_t comm; int32_t peer, tag; };
 struct traffic { uint64_t sent, received, posted; };
 bool rows_count(const struct look *look, struct rank *rank, struct channel channel,
     struct traffic *traffic);
-/* members.c: group 0 is none. */
+/* members.c: joins the communicators as the ranks define them. Group 0 is none. */
+void members_join(struct look *look);
 uint32_t group_of(const struct rank *rank, uint32_t comm);
 /* The rank's own number of a communicator, an index of its members; 0: it does not know it. */
 uint32_t comm_of(const struct rank *rank, uint32_t group);
@@ -170,7 +174,9 @@ int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
 int32_t world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 /* Function, file and line of the call before the address, until the next call. */
 struct site look_place(const struct look *look, const struct rank *rank, uint64_t address);
-/* Whether the rank's process lives, and its state. */
+/* process.c: whether the rank's process lives, and its state. */
 void process_look(const struct look *look, struct rank *rank);
+/* Which ranks of the first MPI_COMM_WORLD are outside, and their processes on this host. */
+void find_outside(struct look *look);
 
 #endif

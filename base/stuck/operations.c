@@ -135,9 +135,9 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 
 	if (thread->call == 0 || call_polls(thread->call))
 		return;
-	if (class == CLASS_FINALIZE)
+	if (class == CLASS_FINALIZE || class == CLASS_INIT)
 		add_op(thread, (struct row){ class, thread->call, 1, NO_PEER, NO_TAG,
-		    FINALIZE, false, 0 });
+		    class == CLASS_INIT ? INITIALIZE : FINALIZE, false, 0 });
 	else if (class == CLASS_COMPLETE)
 		find_requests(look, rank, thread);
 	else if (class == CLASS_SEND || class == CLASS_RECV ||

@@ -98,18 +98,30 @@ told_thread(const struct rank *rank)
 }
 
 static void
+add_channel(FILE *text, const struct rank *rank)
+{
+	if (rank->wchan[0] != '\0')
+		fprintf(text, ", in %s", rank->wchan);
+}
+
+static void
 add_state(FILE *text, const struct look *look, int32_t r)
 {
 	const struct rank *rank = &look->ranks[r];
 	const struct thread *thread = rank->thread_count > 0 ? told_thread(rank) : NULL;
 
 	fprintf(text, "rank %d ", r);
-	if (thread == NULL) {
+	if (thread == NULL && !rank->outside) {
 		fprintf(text, "has not left MPI_Init");
 		return;
 	}
 	if (rank->state == 'T' || rank->state == 't')
 		fprintf(text, "is stopped, ");
+	if (rank->outside) {
+		fprintf(text, "has not called MPI_Init");
+		add_channel(text, rank);
+		return;
+	}
 	if (thread->polls != 0 && (thread->call == 0 || call_polls(thread->call))) {
 		fprintf(text, "polls without success, last in %s", call_name(thread->polls));
 		add_place(text, look, r, thread->open.address);
@@ -131,8 +143,7 @@ add_state(FILE *text, const struct look *look, int32_t r)
 	}
 	fprintf(text, " since %.1f s", thread->since_ns == INT64_MIN ? 0 :
 	    (double)(look->now_ns - thread->since_ns) / 1e9);
-	if (rank->wchan[0] != '\0')
-		fprintf(text, ", in %s", rank->wchan);
+	add_channel(text, rank);
 }
 
 static void
@@ -178,6 +189,50 @@ add_mismatch(FILE *text, const struct look *look, const struct thread *at)
 	}
 }
 
+/* Whether the thread is in the same collective as the other one. */
+static bool
+in_same(const struct look *look, const struct thread *thread, const struct thread *other)
+{
+	return thread->call == other->call &&
+	    thread->open.collective == other->open.collective &&
+	    group_of(&look->ranks[thread->rank], thread->open.comm) ==
+	    group_of(&look->ranks[other->rank], other->open.comm);
+}
+
+/*
+ * "4 ranks, first 0, are in MPI_Barrier since 2.0 s and do not leave it", since the last one came.
+ * False: not all that are blamed are in one collective.
+ */
+static bool
+add_all(FILE *text, const struct look *look)
+{
+	const struct thread *first = NULL;
+	int64_t last_ns = INT64_MIN;
+	int count = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		const struct rank *rank = &look->ranks[r];
+		const struct thread *thread = rank->thread_count > 0 ? told_thread(rank) : NULL;
+
+		if (!rank->blamed)
+			continue;
+		if (thread == NULL || thread->call == 0 || call_polls(thread->call) ||
+		    call_meets(thread->call) || rank->state == 'T' ||
+		    !is_collective(call_class(thread->call)) ||
+		    (first != NULL && !in_same(look, thread, first)))
+			return false;
+		first = first != NULL ? first : thread;
+		last_ns = larger(last_ns, thread->since_ns);
+		count++;
+	}
+	if (count < 2)
+		return false;
+	fprintf(text, "%d ranks, first %d, are in ", count, first->rank);
+	add_call(text, look, first);
+	fprintf(text, " since %.1f s and do not leave it", (double)(look->now_ns - last_ns) / 1e9);
+	return true;
+}
+
 static void
 add_blamed(FILE *text, const struct verdict *v)
 {
@@ -187,6 +242,8 @@ add_blamed(FILE *text, const struct verdict *v)
 	const char *between = deadlock ? "," : ";";
 	int told = 0, more = 0;
 
+	if (!deadlock && !gone && add_all(text, look))
+		return;
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		const struct rank *rank = &look->ranks[r];
 

@@ -58,6 +58,8 @@ has_called(const struct look *look, int32_t world, uint32_t group, uint32_t coll
 
 	if (collective == 0)
 		return has_started(rank, group);
+	if (collective == INITIALIZE)
+		return !rank->outside;
 	if (collective == FINALIZE) {
 		for (size_t t = 0; t < rank->thread_count; t++)
 			if (call_class(rank->threads[t].call) == CLASS_FINALIZE)

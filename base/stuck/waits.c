@@ -99,6 +99,7 @@ enum blame {
 	ABORTS,
 	POLLS,			/* it tests or probes in vain */
 	WAITS_OUTSIDE,		/* for processes that the traces do not show */
+	UNFINISHED,	/* in a call that nobody holds up: all have come, or the message is sent */
 	IN_CORE,		/* of the stuck nodes; the rank may be, instead */
 	DEAD_IN_CORE,
 };
@@ -107,8 +108,26 @@ enum blame {
 static bool
 waits_outside(unsigned call)
 {
-	return call_meets(call) || call_class(call) == CLASS_COMM_CREATE_GROUP ||
-	    call_class(call) == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
+	const enum call_class class = call_class(call);
+
+	return call_meets(call) || class == CLASS_INIT || class == CLASS_COMM_CREATE_GROUP ||
+	    class == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
+}
+
+static bool
+is_of_file(unsigned call)
+{
+	return strncmp(call_name(call), "MPI_File_", strlen("MPI_File_")) == 0;
+}
+
+/* Disks may take long. */
+static bool
+is_unfinished(const struct thread *thread)
+{
+	for (size_t i = 0; i < thread->op_count; i++)
+		if (is_of_file(thread->ops[i].call))
+			return false;
+	return thread->call != 0 && !thread->waits && !is_of_file(thread->call);
 }
 
 static bool
@@ -119,6 +138,7 @@ is_in_state(const struct graph *g, const struct thread *thread, enum blame what)
 	case ABORTS: return call_aborts(thread->call);
 	case POLLS: return thread->polls != 0;
 	case WAITS_OUTSIDE: return !g->s.nodes[thread->node].stuck && waits_outside(thread->call);
+	case UNFINISHED: return is_unfinished(thread);
 	default: return g->s.nodes[thread->node].core;
 	}
 }
@@ -201,7 +221,8 @@ settle(struct graph *g, struct verdict *v)
 
 /*
  * Where nothing has moved for long: ranks that hold up others and do not wait themselves, not even
- * by the ways of an implementation; cycles of that kind; and ranks that wait for what is not seen.
+ * by the ways of an implementation; cycles of that kind; and ranks that wait for what is not seen,
+ * or that nobody holds up, as when the network is broken.
  */
 static bool
 judge_still(struct verdict *v, struct graph *g)
@@ -216,7 +237,8 @@ judge_still(struct verdict *v, struct graph *g)
 		graph_mark_awaited(g);
 		v->kind = WAITING;
 		v->may = blame(g, HOLDS_UP) > 0 || blame(g, POLLS) > 0 ||
-		    (!any_computes(g->look) && blame(g, WAITS_OUTSIDE) > 0);
+		    (!any_computes(g->look) &&
+		    (blame(g, WAITS_OUTSIDE) > 0 || blame(g, UNFINISHED) > 0));
 	}
 	return v->may;
 }
@@ -272,6 +294,18 @@ judge_waits(struct verdict *v, bool aborted, size_t dead, int64_t after_ns)
 	graph_free(&g);
 }
 
+/* Of ranks elsewhere it is not known how late it is there, but that nothing has moved since. */
+static void
+tell_time(struct look *look, int64_t seen_ns)
+{
+	bool here = false;
+
+	for (int32_t r = 0; r < look->rank_count; r++)
+		here |= look->ranks[r].life == ALIVE;
+	if (look->elsewhere && !here)
+		look->now_ns += seen_ns;
+}
+
 struct verdict
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
@@ -281,6 +315,7 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 	const bool aborted = v.over && blame(&(struct graph){ .look = look }, ABORTS) > 0;
 	size_t ended = 0, dead = 0;
 
+	tell_time(look, seen_ns);
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		ended += look->ranks[r].life == ENDED;
 		dead += look->ranks[r].life == DEAD;

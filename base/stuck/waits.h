@@ -6,7 +6,9 @@
 #include "look.h"
 #include "solve.h"
 
-#define FINALIZE UINT32_MAX		/* instead of the number of a collective */
+/* instead of the number of a collective */
+#define FINALIZE UINT32_MAX
+#define INITIALIZE (UINT32_MAX - 1)
 
 struct verdict {
 	struct look *look;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../mpi/launchers.h"
 #include "../tool/tool.h"
 
 void
@@ -40,21 +41,11 @@ post_exchange(const struct team *team, struct post *out, size_t bytes, size_t *r
 	return got;
 }
 
-/* The environment that Open MPI, MPICH with hydra, and Slurm give the processes that they start. */
-static const struct {
-	const char *rank, *size;
-} launchers[] = {
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
-	{ "PMI_RANK", "PMI_SIZE" },
-	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
-	{ NULL, NULL },
-};
-
 bool
 launcher_tells(int *rank, int *size)
 {
-	for (int i = 0; launchers[i].rank != NULL; i++) {
-		const char *own = getenv(launchers[i].rank), *all = getenv(launchers[i].size);
+	for (int i = 0; i < LAUNCHERS; i++) {
+		const char *own = getenv(launchers[i].rank), *all = getenv(launchers[i].ranks);
 
 		if (own == NULL || all == NULL)
 			continue;
@@ -68,6 +59,6 @@ launcher_tells(int *rank, int *size)
 void
 launcher_forget(void)
 {
-	for (int i = 0; launchers[i].rank != NULL; i++)
+	for (int i = 0; i < LAUNCHERS; i++)
 		unsetenv(launchers[i].rank);
 }

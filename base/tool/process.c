@@ -17,7 +17,7 @@
 
 #include "tool.h"
 
-void
+size_t
 process_read(int64_t pid, const char *name, char *to, size_t size)
 {
 	char path[64];
@@ -27,9 +27,11 @@ process_read(int64_t pid, const char *name, char *to, size_t size)
 	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? 0 : read(fd, to, size - 1);
-	to[got > 0 ? got : 0] = '\0';
+	got = got > 0 ? got : 0;
+	to[got] = '\0';
 	if (fd >= 0)
 		close(fd);
+	return (size_t)got;
 }
 
 char

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The first bytes of a file of the process; "" if it has none. */
-void process_read(int64_t pid, const char *name, char *to, size_t size);
+/* The first bytes of a file of the process, terminated; returns how many, 0 if it has none. */
+size_t process_read(int64_t pid, const char *name, char *to, size_t size);
 /* R, S, D, T, ... as in proc(5); 0: there is no such process, or it is a zombie. */
 char process_state(int64_t pid);
 

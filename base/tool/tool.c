@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../mpi/launchers.h"
 #include "../stream/stream.h"
 #include "text.h"
 
@@ -194,12 +195,9 @@ finish(enum exit_status status)
 const char *
 rank_of_launcher(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
+	const struct launcher *launcher = launcher_that_tells(false);
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (getenv(names[i]) != NULL)
-			return getenv(names[i]);
-	return NULL;
+	return launcher != NULL ? getenv(launcher->rank) : NULL;
 }
 
 bool

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../base/mpi/launchers.h"
+
 #ifndef FRONT
 #define FRONT "record"			/* prefix of libraries: liblongpole-record.*.so */
 #define FRONT_SETTING "LONGPOLE_DIR"	/* if the environment lacks it, there is nothing to do */
@@ -120,8 +122,8 @@ longpole_next(const char *name)
 static void
 say(const char *line)
 {
-	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
-	    getenv("OMPI_COMM_WORLD_RANK");
+	const struct launcher *launcher = launcher_that_tells(true);
+	const char *rank = launcher != NULL ? getenv(launcher->rank) : NULL;
 
 	if ((rank == NULL || strcmp(rank, "0") == 0) &&
 	    write(STDERR_FILENO, line, strlen(line)) < 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../base/mpi/launchers.h"
 #include "../../base/tool/order.h"
 #include "../front/front.h"
 #include "clock.h"
@@ -35,7 +36,7 @@ is_told(const char *variable)
 	    "OMP_", "I_MPI_", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_CLUSTER_NAME",
 	    "SLURM_HET_", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_PARTITION",
 	    "SLURM_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_STEP_NODELIST" };
-	static const char *const launchers[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess",
+	static const char *const theirs[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess",
 	    "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_",
 	    "MPIR_CVAR_CH3_INTERFACE_HOSTNAME" };
 	static const char *const secret[] = { "key", "token", "secret", "passw", "credential",
@@ -45,7 +46,7 @@ is_told(const char *variable)
 
 	if (equals == NULL || equals - variable >= (ptrdiff_t)sizeof name ||
 	    !begins(variable, ours, sizeof ours / sizeof ours[0]) ||
-	    begins(variable, launchers, sizeof launchers / sizeof launchers[0]))
+	    begins(variable, theirs, sizeof theirs / sizeof theirs[0]))
 		return false;
 	memcpy(name, variable, (size_t)(equals - variable));
 	name[equals - variable] = '\0';
@@ -167,8 +168,8 @@ check_mpi(void)
 {
 	static const char line[] = "lp-record: the program has another MPI than this recorder was "
 	    "built with: see --mpi\n";
-	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
-	    getenv("OMPI_COMM_WORLD_RANK");
+	const struct launcher *launcher = launcher_that_tells(true);
+	const char *rank = launcher != NULL ? getenv(launcher->rank) : NULL;
 
 	if (is_own_mpi())
 		return;

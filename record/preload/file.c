@@ -218,7 +218,11 @@ begin_unnamed(void)
 bool
 file_begin(const char *folder, int rank)
 {
+	const bool begun = first.tail > 0;	/* as the rank that the launcher told */
+
 	snprintf(first.path, sizeof first.path, "%s/rank.%d", folder, rank);
+	if (begun || lost)
+		return !lost;
 	guard_begin();
 	return begin_unnamed();
 }

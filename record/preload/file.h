@@ -7,7 +7,8 @@
 
 /*
  * A trace begins without a name and gets it with the message that says its rank. So every trace
- * that can be found says its rank. Returns false if recording was given up.
+ * that can be found says its rank. Returns false if recording was given up. May be called again
+ * with another rank.
  */
 bool file_begin(const char *folder, int rank);
 /*

@@ -231,7 +231,7 @@ void pcontrol_noted(int level, const char *name, const void *from);
  * recorder.c: what comes before and after the library's own call. Without the first, which returns
  * false, there is no second.
  */
-bool init_enter(struct instant *before, bool of_session);
+bool init_enter(struct instant *before, uint16_t call);
 void init_leave(const struct instant *before, int result, uint16_t call, const void *from);
 struct finalizing {
 	struct at at;

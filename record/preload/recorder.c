@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Begin and end of recording, and the entry and exit of every recorded call. */
+#include "../../base/mpi/launchers.h"
 #include "../../base/tool/hash_table.h"
 #include "file.h"
 #include "open_call.h"
@@ -89,26 +90,66 @@ run_number(int rank)
 	return run[0];
 }
 
+struct process {
+	char host[256], program[4096];
+};
+
+static struct process
+own_process(void)
+{
+	struct process own = { "", "" };
+
+	gethostname(own.host, sizeof own.host - 1);
+	if (readlink("/proc/self/exe", own.program, sizeof own.program - 1) < 0)
+		own.program[0] = '\0';
+	return own;
+}
+
+/*
+ * If the launcher tells the rank, its trace begins before MPI_Init: if that never returns, the
+ * unnamed file shows who is in it.
+ */
+static void
+begin_early(const char *folder, const struct instant *init, uint16_t call)
+{
+	const struct launcher *launcher = launcher_that_tells(true);
+	const char *ranks = launcher != NULL ? getenv(launcher->ranks) : NULL;
+	const struct process own = own_process();
+
+	if (ranks == NULL)
+		return;
+	recording = true;	/* needed to write */
+	if (file_begin(folder, atoi(getenv(launcher->rank)))) {
+		name_call(call);
+		small_append("starts", PAIRS(
+		    pair_uint("rank", strtoul(getenv(launcher->rank), NULL, 10)),
+		    pair_uint("ranks", strtoul(ranks, NULL, 10)),
+		    pair_text("host", own.host),
+		    pair_uint("pid", (uint64_t)getpid()),
+		    pair_text("program", own.program),
+		    pair_uint("call", call),
+		    pair_int("enter", init->monotonic_ns)));
+	}
+	recording = false;
+}
+
 static void
 append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool threads)
 {
-	char host[256] = "", program[4096] = "";
+	const struct process own = own_process();
 	struct timespec now;
 
 	own_rank = rank;
 	own_ranks = ranks;
 	own_run = run;
-	gethostname(host, sizeof host - 1);
-	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
-		program[0] = '\0';
 	clock_gettime(CLOCK_REALTIME, &now);
 	small_append("rank", PAIRS(
 	    pair_uint("rank", (uint64_t)rank),
 	    pair_uint("ranks", (uint64_t)ranks),
 	    pair_uint("run", run),
-	    pair_text("host", host),
+	    pair_text("host", own.host),
 	    pair_uint("pid", (uint64_t)getpid()),
-	    pair_text("program", program),
+	    pair_text("program", own.program),
 	    pair_uint("date_s", (uint64_t)now.tv_sec),
 	    pair_true("spawned", spawned),
 	    pair_true("threads", threads),
@@ -204,17 +245,21 @@ static bool within;
 static __thread bool in_session;
 
 bool
-init_enter(struct instant *before, bool of_session)
+init_enter(struct instant *before, uint16_t call)
 {
+	const char *folder = getenv("LONGPOLE_DIR");
+	const bool of_session = call == NUMBER_Session_init;
 	bool *inner = of_session ? &in_session : &within;
 
 	if (*inner)
 		return false;
 	*before = clock_instant();
-	if (getenv("LONGPOLE_DIR") != NULL && !(of_session && (recording || by_session))) {
+	if (folder != NULL && !(of_session && (recording || by_session))) {
 		check_mpi();
 		read_options();
 		file_room();
+		if (!of_session && !recording)
+			begin_early(folder, before, call);
 	}
 	return *inner = true;
 }

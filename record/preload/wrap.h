@@ -281,18 +281,19 @@
 	} while (0)
 
 /* OWN is the library's call, which sets RESULT. */
-#define BEGINNING(of_session, own, leave) \
+#define BEGINNING(call, own, leave) \
 	struct instant before; \
-	const bool is_outer = init_enter(&before, of_session); \
+	const bool is_outer = init_enter(&before, call); \
 	int result; \
 	own; \
 	if (is_outer) \
 		leave
 #define INIT(Name, own) \
-	BEGINNING(false, own, init_leave(&before, result, NUMBER_##Name, \
+	BEGINNING(NUMBER_##Name, own, init_leave(&before, result, NUMBER_##Name, \
 	    __builtin_return_address(0)))
 #define SESSION_INIT(own, session) \
-	BEGINNING(true, own, session_leave(&before, result, session, __builtin_return_address(0)))
+	BEGINNING(NUMBER_Session_init, own, session_leave(&before, result, session, \
+	    __builtin_return_address(0)))
 #define FINALIZE(own) \
 	struct finalizing finalizing; \
 	const bool records = finalize_enter(&finalizing, __builtin_return_address(0), FRAME); \

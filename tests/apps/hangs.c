@@ -270,6 +270,31 @@ inside(void)
 	barrier();
 }
 
+/* The function never ends, on all ranks: as if the network were broken. */
+static void
+pauses(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+	pause();
+}
+
+static void
+pausing(void)
+{
+	MPI_Op op;
+
+	MPI_Op_create(pauses, 1, &op);
+	MPI_Allreduce(&me, &word, 1, MPI_INT, op, MPI_COMM_WORLD);
+}
+
+/* As long as nobody writes to this pipe. */
+static void
+disk(void)
+{
+	MPI_File file;
+
+	MPI_File_open(MPI_COMM_WORLD, "pipe", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+}
+
 static void
 busy(void)
 {
@@ -356,6 +381,18 @@ catches(void)
 	puts("caught");
 }
 
+/* Rank 1 does not call MPI_Init. */
+static void
+outside(void)
+{
+	const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+	if (rank == NULL)
+		rank = getenv("PMI_RANK");
+	if (rank != NULL && strcmp(rank, "1") == 0)
+		pause();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -366,12 +403,15 @@ main(int argc, char **argv)
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "inside", inside }, { "leave", leave },
+		{ "pausing", pausing }, { "disk", disk },
 		{ "threads", threads }, { "slow", slow }, { "busy", busy },
 		{ "probing", probing }, { "rings", rings },
 		{ "catches", catches }, { "tests", tests }, { "onetests", onetests },
 	};
 	int provided;
 
+	if (argc > 1 && strcmp(argv[1], "outside") == 0)
+		outside();
 	MPI_Init_thread(&argc, &argv,
 	    argc > 1 && (strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "rings") == 0) ?
 	    MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
