@@ -9,7 +9,8 @@
 #include "merge.h"
 
 struct load {
-	int64_t ranks, cores, threads, elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
+	int64_t ranks, cores, threads, elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns,
+	    switches_ns;
 	unsigned char used[sizeof ((struct cores *)0)->mask];
 };
 
@@ -28,7 +29,8 @@ scan_cores(struct scan *scan, const struct message *message)
 	    body_int(in, message, "thread_cpu_ns", 0, most, &cores.thread_cpu_ns) < 0 ||
 	    body_int(in, message, "waited_ns", 0, most, &cores.waited_ns) < 0 ||
 	    body_int(in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
-	    body_int(in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
+	    body_int(in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0 ||
+	    body_int_if(in, message, "switches_ns", 0, most, &cores.switches_ns) < 0)
 		return -1;
 	mask = body_bin(message, "mask", &size);
 	if (mask != NULL && size <= sizeof cores.mask) {
@@ -63,6 +65,7 @@ add_group(struct load *load, const struct rank *const *group, size_t count)
 		load->elapsed_ns += b->at_ns - a->at_ns;
 		load->thread_cpu_ns += b->thread_cpu_ns - a->thread_cpu_ns;
 		load->waited_ns += b->waited_ns - a->waited_ns;
+		load->switches_ns += b->switches_ns;
 		load->threads += b->threads > 0 ? b->threads : 1;
 		cpu_ns += b->cpu_ns - a->cpu_ns;
 		busy_ns = larger(busy_ns, b->busy_ns - a->busy_ns);
@@ -109,7 +112,7 @@ write_loads(struct writer *out, const struct input *input)
 		add_group(&load, &ranks[i], end - i);
 		if (end < count && strcmp(host_of(ranks[end]), host) == 0)
 			continue;
-		message_begin(out, "load", 9);
+		message_begin(out, "load", load.switches_ns > 0 ? 10 : 9);
 		put_string(out, "host", host);
 		put_int(out, "ranks", load.ranks);
 		put_int(out, "cores", load.cores);
@@ -119,6 +122,8 @@ write_loads(struct writer *out, const struct input *input)
 		put_int(out, "thread_cpu_ns", load.thread_cpu_ns);
 		put_int(out, "waited_ns", load.waited_ns);
 		put_int(out, "others_ns", load.others_ns);
+		if (load.switches_ns > 0)
+			put_int(out, "switches_ns", load.switches_ns);
 		end_message(out);
 		load = (struct load){ 0 };
 	}

@@ -108,7 +108,7 @@ struct world {
 
 /* A message of kind cores. */
 struct cores {
-	int64_t at_ns, cpu_ns, thread_cpu_ns, waited_ns, busy_ns, threads;
+	int64_t at_ns, cpu_ns, thread_cpu_ns, waited_ns, busy_ns, threads, switches_ns;
 	unsigned char mask[128];
 };
 

@@ -188,6 +188,8 @@ stacks_permitted() {
 	told_by_kernel
 	recorded --sample 1000 -- taskset -c 0 $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" yields
 	[ "$(lp-dump -k switched t.trace | jq -s 'map(.count) | add')" -gt 1000 ]
+	# A switch that is recorded takes from 0.1 us to all of the time.
+	lp-dump -k load t.trace | jq -e '.switches_ns > 1e5 and .switches_ns < .elapsed_ns'
 	lp-imbalance -F json t.graph >waits.json
 	jq -n -e --argjson stolen "$(cat stolen)" --argjson said "$(sort -n out | jq -s '[_nwise(5)]')" --slurpfile waits waits.json '
 		def near($is): (. - $is | fabs) <= 0.02 * $is + $stolen;

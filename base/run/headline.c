@@ -142,7 +142,7 @@ headline_load(struct definitions *definitions, struct reader *in, const struct m
 {
 	const int64_t most = INT64_MAX / 4;
 	struct headline *h = &definitions->headline;
-	struct host_load load;
+	struct host_load load = { .switches_ns = 0 };
 
 	if (body_int(in, message, "ranks", 1, INT32_MAX, &load.ranks) < 0 ||
 	    body_int(in, message, "cores", 0, INT32_MAX, &load.cores) < 0 ||
@@ -151,7 +151,8 @@ headline_load(struct definitions *definitions, struct reader *in, const struct m
 	    body_int(in, message, "cpu_ns", 0, most, &load.cpu_ns) < 0 ||
 	    body_int(in, message, "thread_cpu_ns", 0, most, &load.thread_cpu_ns) < 0 ||
 	    body_int(in, message, "waited_ns", 0, most, &load.waited_ns) < 0 ||
-	    body_int(in, message, "others_ns", -1, most, &load.others_ns) < 0)
+	    body_int(in, message, "others_ns", -1, most, &load.others_ns) < 0 ||
+	    body_int_if(in, message, "switches_ns", 0, most, &load.switches_ns) < 0)
 		die_input(in);
 	load.host = body_string(message, "host");
 	*APPEND(h->loads, h->load_count, h->load_capacity) = load;
@@ -165,7 +166,8 @@ load_shares(const struct host_load *load)
 	const double cores_ns = rank_ns * (double)load->cores;
 	struct load_shares s = { load->cores, load->ranks, load->threads,
 		fmin(1, (double)load->waited_ns / threads_ns),
-		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN };
+		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN,
+		fmin(1, (double)load->switches_ns / fmin(cores_ns, threads_ns)) };
 
 	if (load->others_ns >= 0 && cores_ns > 0)
 		s.others = fmin(1, (double)load->others_ns / cores_ns);
@@ -238,6 +240,7 @@ load_sum(const struct headline *h)
 		sum.cpu_ns += load->cpu_ns;
 		sum.thread_cpu_ns += load->thread_cpu_ns;
 		sum.waited_ns += load->waited_ns;
+		sum.switches_ns += load->switches_ns;
 		sum.others_ns = load->others_ns < 0 || sum.others_ns < 0 ? -1 :
 		    sum.others_ns + load->others_ns;
 	}

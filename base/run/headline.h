@@ -70,7 +70,7 @@ struct host_load {
 	char *host;
 	int64_t ranks, cores, threads;
 	/* others_ns -1: unknown */
-	int64_t elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
+	int64_t elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns, switches_ns;
 };
 
 /* The load as reports show it; negative or NAN: unknown. */
@@ -79,6 +79,8 @@ struct load_shares {
 	double preempted;	/* share of the threads' time: ready, without a core */
 	double off_core;	/* share of one thread's time a rank: without a core */
 	double others;		/* share of the cores' time: other processes */
+	/* share of the time of as many cores as they can use: the records of switches */
+	double recording;
 };
 
 struct load_shares load_shares(const struct host_load *load);

@@ -11,9 +11,9 @@
 
 /*
  * Shares of the ranks' time without a core, and of the cores' time for others: harmless below the
- * first, misleading from the second on.
+ * first, misleading from the second on; of the time for recording, from the third on.
  */
-static const double HARM = 0.05, MUCH = 0.1;
+static const double HARM = 0.05, MUCH = 0.1, MOST = 0.5;
 static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the run time */
 static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* of all calls, without a partner */
 static const int64_t FEW_SAMPLES = 10;
@@ -53,6 +53,10 @@ judge_cores(struct trust *t, const struct headline *h)
 	if (shares.others >= HARM)
 		add_reason(t, t->its_cores && shares.others >= MUCH ? TRUST_POOR : TRUST_FAIR,
 		    "other processes took %.0f %% of the cores", 100 * shares.others);
+	if (t->load.recording >= HARM)
+		add_reason(t, t->load.recording >= MOST ? TRUST_POOR : TRUST_FAIR,
+		    "recording took some %.0f %% of the time, as threads switch often: see "
+		    "--no-sample", 100 * t->load.recording);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "recorder.h"
@@ -64,7 +65,24 @@ static struct {
 	uint64_t ticks[CPU_SETSIZE];	/* by core: busy with any process, in units of 0.01 s */
 	struct { int id; uint64_t waited_ns; } threads[MOST_THREADS];
 	size_t thread_count;
+	uint64_t switches, switch_ns;	/* so far; what one costs since they are recorded */
 } begun;
+
+static uint64_t
+switches_so_far(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+void
+cores_switch_costs(int64_t ns)
+{
+	begun.switches = switches_so_far();
+	begun.switch_ns = (uint64_t)ns;
+}
 
 static void
 read_ticks(uint64_t *ticks)
@@ -155,5 +173,7 @@ cores_append(void)
 	    pair_int("thread_cpu_ns", clock_of(CLOCK_THREAD_CPUTIME_ID)),
 	    pair_uint("waited_ns", waited_ns),
 	    pair_uint("busy_ns", busy),
+	    pair_unless_0("switches_ns",
+	        begun.switch_ns * (switches_so_far() - begun.switches)),
 	    pair_uint("threads", threads)));
 }

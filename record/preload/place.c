@@ -67,6 +67,12 @@ places_end(struct ring *ring)
 	free(ring->places);
 }
 
+int64_t
+places_cost_ns(const struct ring *ring)
+{
+	return ring->places != NULL ? buffer_cost_ns(&ring->places->kind[DEEP].buffer) : 0;
+}
+
 static uint64_t
 head_of(const struct copies *copies)
 {

@@ -106,6 +106,7 @@ void environment_append(void);
 void check_mpi(void);	/* may be called before MPI_Init */
 /* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
+void cores_switch_costs(int64_t ns);	/* the kernel's records of it, from now on */
 int64_t clock_of(clockid_t clock);	/* in ns; 0: there is no such clock */
 /* The beginning of a file, as of those by which the kernel tells something; empty: nothing. */
 void file_text(const char *path, char *text, size_t size);

@@ -15,10 +15,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../base/tool/order.h"
 #include "../front/front.h"
 #include "clock.h"
 #include "sample.h"
@@ -30,6 +32,7 @@ enum {
 	WORKER_BYTES = 1 << 17,
 	/* how often rings are read, if calls are made */
 	DUE_NS = 100000000,
+	COST_TRIES = 5,
 	/* also look when this many threads have begun, as others may have ended */
 	NEW_RINGS = 64,
 };
@@ -93,6 +96,21 @@ buffer_close(struct buffer *buffer)
 {
 	munmap(buffer->page, (size_t)sysconf(_SC_PAGESIZE) + buffer->bytes);
 	close(buffer->fd);
+}
+
+int64_t
+buffer_cost_ns(const struct buffer *buffer)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (int i = 0; i < COST_TRIES; i++) {
+		const int64_t begin_ns = clock_ns();
+
+		ioctl(buffer->fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(buffer->fd, PERF_EVENT_IOC_ENABLE, 0);
+		least_ns = smaller(least_ns, clock_ns() - begin_ns);
+	}
+	return least_ns;
 }
 
 /* Returns 0, or the error number. */
@@ -344,6 +362,7 @@ thread_begins(int64_t created_ns)
 
 /* ---- beginning and end ---- */
 
+
 static void
 say_refused(int error)
 {
@@ -360,6 +379,7 @@ say_refused(int error)
 void
 sample_start(int rank)
 {
+	const struct ring *ring;
 	int error;
 
 	if ((options.sample_hz == 0 && !options.switches) || !recording || lost)
@@ -378,6 +398,8 @@ sample_start(int rank)
 		collect_start();
 		if (rank == 0)
 			counters_say();
+		if ((ring = ring_of(self->tid)) != NULL)
+			cores_switch_costs(buffer_cost_ns(&ring->buffer) + places_cost_ns(ring));
 		if (options.switches && !many_threads) {
 			main_ring = ring_of(self->tid);
 			switch_begin(self);

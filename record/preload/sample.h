@@ -85,6 +85,8 @@ struct ring {
 /* sample.c: the kernel writes this event of the thread into a buffer. 0, or an error number. */
 int buffer_open(struct buffer *buffer, struct perf_event_attr *attr, pid_t tid, size_t bytes);
 void buffer_close(struct buffer *buffer);
+/* What the kernel needs at a switch of the calling thread for its event: it stops and starts it. */
+int64_t buffer_cost_ns(const struct buffer *buffer);
 struct perf_event_attr event_of(uint64_t config, uint64_t period, int stack_bytes);
 
 /* sample_read.c */
@@ -125,6 +127,7 @@ void sample_collect(void);
 /* place.c */
 void places_begin(struct ring *ring);
 void places_end(struct ring *ring);
+int64_t places_cost_ns(const struct ring *ring);	/* at a switch */
 void places_read(struct ring *ring);
 /* The ring's thread left its core at that time of the kernel: where? */
 void places_find(struct ring *ring, uint64_t time);
