@@ -38,13 +38,7 @@ add_to_hub(struct hubs *hubs, uint32_t source)
 	hubs->end[hubs->count - 1] = hubs->source_count;
 }
 
-/* A member, by when it entered. */
-struct entered {
-	int64_t enter_ns;
-	uint32_t index;
-};
-
-ORDER(by_enter, struct entered, BY(enter_ns) BY(index))
+ORDER(by_enter, struct entered, BY(enter_ns) BY(member))
 #define ENTERED_BEFORE(member, ns) ((member)->enter_ns < (ns))
 SEARCH(entered, struct entered, int64_t, ENTERED_BEFORE)
 
@@ -56,20 +50,21 @@ SEARCH(entered, struct entered, int64_t, ENTERED_BEFORE)
 static void
 gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count)
 {
+	const bool is_scan = call_class(members->row->call) == CLASS_SCAN;
 	struct entered *order = zalloc(count, sizeof *order);
 
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = (struct entered){ members[i].row->enter_ns, i };
+		order[i] = (struct entered){ members[i].row->enter_ns, 0, i };
 	SORT(order, count, by_enter);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct member *me = &members[order[i].index];
+		const struct member *me = &members[order[i].member];
 		/* the last that entered before this one left */
 		const size_t before = entered(order + i + 1, count - i - 1, me->row->leave_ns);
-		const struct member *last = &members[order[i + before].index];
+		const struct member *last = &members[order[i + before].member];
 		uint32_t *gate = &hubs->gate[row_number(dag, me->location, me->seq)], hub;
 
 		if (last->row->enter_ns <= me->row->enter_ns ||
-		    (*gate != NO_GATE && *gate >= dag->events))
+		    (*gate != NO_GATE && *gate >= dag->events && !is_scan))
 			continue;
 		hub = add_hub(dag, hubs);
 		if (*gate != NO_GATE)
@@ -114,7 +109,7 @@ gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
 			hubs->gate[row_number(dag, m->location, m->seq)] = gate;
 		}
 	}
-	if (needs->count > 0 && (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE))
+	if (needs->count > 0 && passes_on(class))
 		gate_seen(dag, hubs, members, count);
 }
 

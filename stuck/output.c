@@ -223,8 +223,8 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 	    (int64_t)thread->open.collective - 1);
 	put_known(table, has_peer(thread), thread->open.peer);
 	put_known(table, plain && thread->open.tag != NO_TAG, thread->open.tag);
-	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ?
-	    lives[rank->life] : "-");
+	table_text(table, lives[rank->life][0] != '\0' ? lives[rank->life] :
+	    rank->state != 0 ? state : "-");
 	table_text(table, where != NULL ? where : "-");
 	free(where);
 	table_end_line(table);

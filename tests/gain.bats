@@ -176,6 +176,34 @@ in_group() {
 	[ "$(lp-gain -F json reduce.graph | jq '.gain_if_balanced[] | select(.rank == 1 and .site == 1).gain_s + 0')" = 0.007 ]
 }
 
+@test "a rank that leaves a rooted call or a scan just after another enters waited for it, though MPI lets it leave" {
+	# late CALL [ENTER]: rank 1 needs no other, but leaves 0.1 ms after rank 2 enters, which is late
+	late() {
+		pack <<-END | lp-graph 2>/dev/null >late.graph
+			trace ranks=3
+			site site=1 offset=1 call=$1 function=step file=a.c line=7
+			0 MPI_Init 0 1000000
+			1 MPI_Init 0 1000000
+			2 MPI_Init 0 1000000
+			0 $1 1500000 1500100 comm=1 ${3-peer=0 }site=1 sent=8
+			1 $1 2000000 9100000 comm=1 ${3-peer=0 }site=1 sent=8
+			2 $1 ${2:-9000000} 9000050 comm=1 ${3-peer=0 }site=1 sent=8
+			0 MPI_Finalize 9200000 9600000
+			1 MPI_Finalize 9500000 9600000
+			2 MPI_Finalize 9200000 9600000
+		END
+		lp-critpath -F json late.graph | jq -c '[.segments[] | select(.end_ns > 1000000 and .begin_ns < 9500000) | [.rank, .kind, .end_ns]]'
+	}
+	for call in MPI_Bcast MPI_Scatter; do
+		[ "$(late $call)" = '[[2,"compute",9000000],[1,"transfer",9100000],[1,"compute",9500000]]' ]
+		lp-imbalance -F json late.graph | jq -e '.delays[0] | .rank == 2 and .kind == "compute" and .short_s == 0.007'
+		lp-gain --needed -F json late.graph | jq -e '[.segments[] | select(.rank == 2 and .kind == "compute")] | length == 1'
+	done
+	[ "$(late MPI_Scan '' '')" = '[[2,"compute",9000000],[1,"transfer",9100000],[1,"compute",9500000]]' ]
+	# It enters in the first half of the call: this tells nothing.
+	[ "$(late MPI_Bcast 5000000)" = '[[1,"compute",2000000],[1,"mpi",9100000],[1,"compute",9500000]]' ]
+}
+
 @test "a gather over an intercommunicator needs the other group, not the ranks beside the root" {
 	# Rank 2 is beside the root and passes MPI_PROC_NULL; it enters last, and nobody waits for that.
 	pack <<-'END' | lp-graph 2>/dev/null >inter.graph

@@ -378,6 +378,11 @@ moves() {
 	[ "$output" = "the run has ended" ]
 	run -0 lp-stuck -F json run
 	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = '["ended","none",[]]' ]
+	begin stays
+	await is run 'the run has ended, but the process of rank 1 goes on, in '
+	end KILL
+	run -0 lp-stuck run
+	[ "$output" = 'the run has ended' ]
 }
 
 @test "the open call of a compressed trace of a killed rank is kept" {

@@ -106,11 +106,28 @@ class Run:
 
     # -- the definitions --
 
-    def blocker(self, row, instance):
-        """The member that was entered last of those that this row of a collective waits for, or None."""
-        def last(rows):
-            return max(rows, key=lambda m: (m.enter, -m.location), default=None)
+    def last(self, rows):
+        return max(rows, key=lambda m: (m.enter, -m.location), default=None)
 
+    def blocker(self, row, instance):
+        """The member that this row of a collective waits for, or None: of those that it needs the last that was
+        entered; or the last before it left, if before that nobody entered for 10 us and more than half of the time."""
+        needed = self.needed(row, instance)
+        name = row.call[4:]
+        there = [m for m in instance if m.sent or m.received]
+        root = name not in SCANS and row.peer
+        if row not in there or name not in FROM_ROOT | TO_ROOT | SCANS or (
+                name not in SCANS and all(self.comm_rank(m, m.location) != root for m in there)):
+            return needed
+        since = max(row.enter, needed.enter if needed and needed.enter <= row.leave else row.enter)
+        inside = sorted(m.enter for m in there if since < m.enter <= row.leave)
+        gaps = [after - before for before, after in zip([since] + inside, inside)]
+        if max(gaps, default=0) < 10000 or 2 * max(gaps) <= row.leave - since:
+            return needed
+        return self.last(m for m in there if m.enter <= row.leave)
+
+    def needed(self, row, instance):
+        last = self.last
         name = row.call.replace("MPI_I", "MPI_", 1) if row.starts else row.call
         name = name[4:5].upper() + name[5:]
         if name.startswith("Neighbor"):

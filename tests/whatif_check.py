@@ -48,7 +48,7 @@ class Model:
         call, needs = self.run.rows[location][seq], []
         for edge in self.run.edge_rows(location, seq):
             gates = list(edge.needs)
-            if edge.call in ("MPI_Bcast", "MPI_Reduce") and len(gates) < 2:
+            if edge.call == "MPI_Scan" or (edge.call in ("MPI_Bcast", "MPI_Reduce") and len(gates) < 2):
                 gates += self.last_inside(call, self.members[location, seq])
             last = max(map(self.enter_ns, gates), default=-1)
             if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and

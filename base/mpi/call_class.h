@@ -72,6 +72,12 @@ static inline bool is_signal(enum call_class class)
 	return class == CLASS_THREAD_SIGNAL || class == CLASS_POST || class == CLASS_ACCESS_END;
 }
 
+/* Not all wait for all, but libraries pass data on in trees, and so make more ranks wait. */
+static inline bool passes_on(enum call_class class)
+{
+	return class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE || class == CLASS_SCAN;
+}
+
 static inline bool is_collective_start(enum call_class class)
 {
 	return class >= CLASS_BARRIER_START;

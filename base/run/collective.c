@@ -190,6 +190,7 @@ needs_free(struct needs *needs)
 	free(needs->sources);
 	free(needs->dependents);
 	free(needs->waits_for);
+	free(needs->entered);
 }
 
 static bool
@@ -198,11 +199,6 @@ later(const struct member *a, const struct member *b)
 	return a->row->enter_ns > b->row->enter_ns ||
 	    (a->row->enter_ns == b->row->enter_ns && a->location < b->location);
 }
-
-struct entered {
-	int64_t enter_ns;
-	uint32_t location, member;
-};
 
 ORDER(by_enter, struct entered, BY(enter_ns) MOST(location))
 #define NOT_AFTER(entered, ns) ((entered)->enter_ns <= (ns))
@@ -215,7 +211,7 @@ SEARCH(entered_until, struct entered, int64_t, NOT_AFTER)
 static void
 wait_for_entered(struct needs *needs, const struct member *members, uint32_t count)
 {
-	struct entered *senders = zalloc(count, sizeof *senders);
+	struct entered *senders = needs->entered;
 	bool known = false;		/* who sends and receives */
 	size_t sending = 0;
 
@@ -233,7 +229,61 @@ wait_for_entered(struct needs *needs, const struct member *members, uint32_t cou
 			needs->waits_for[i] = before > 0 && (members[i].row->received || !known) ?
 			    senders[before - 1].member : NOBODY;
 	}
-	free(senders);
+}
+
+#define LEAST_TREE_NS 10000	/* in less a message may be on its way */
+
+static bool
+has_data(const struct row *row)
+{
+	return row->sent || row->received;
+}
+
+/*
+ * Libraries pass data on in trees. So in a scan, or a call to or from a root, a member may also
+ * wait for one that MPI does not let it wait for. That shows if for more than half of the time
+ * since it needed nobody else nobody entered, and then somebody did before it left: it waited for
+ * the last of these. Such a gap contains the middle of that time. Short calls have it by chance.
+ */
+static uint32_t
+waited_in_tree(const struct entered *all, size_t count, int64_t since_ns, int64_t leave_ns)
+{
+	const int64_t middle_ns = since_ns + (leave_ns - since_ns) / 2;
+	const size_t before = entered_until(all, count, middle_ns);
+	const int64_t from_ns = before > 0 ? larger(all[before - 1].enter_ns, since_ns) : since_ns;
+
+	if (before == count || all[before].enter_ns > leave_ns ||
+	    all[before].enter_ns - from_ns < LEAST_TREE_NS ||
+	    2 * (all[before].enter_ns - from_ns) <= leave_ns - since_ns)
+		return NOBODY;
+	return all[entered_until(all, count, leave_ns) - 1].member;
+}
+
+static void
+wait_in_tree(struct needs *needs, const struct member *members, uint32_t count)
+{
+	struct entered *all = needs->entered;
+	bool known = false;		/* who has data */
+	size_t taking_part = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		known |= has_data(members[i].row);
+	for (uint32_t i = 0; i < count; i++)
+		if (known ? has_data(members[i].row) : members[i].row->peer != NULL_PEER)
+			all[taking_part++] = (struct entered){ members[i].row->enter_ns,
+			    members[i].location, i };
+	SORT(all, taking_part, by_enter);
+	for (size_t p = 0; p < taking_part; p++) {
+		uint32_t *waits_for = &needs->waits_for[all[p].member], last;
+		const int64_t leave_ns = members[all[p].member].row->leave_ns;
+		int64_t since_ns = all[p].enter_ns;
+
+		if (*waits_for != NOBODY && members[*waits_for].row->enter_ns <= leave_ns)
+			since_ns = larger(since_ns, members[*waits_for].row->enter_ns);
+		last = waited_in_tree(all, taking_part, since_ns, leave_ns);
+		if (last != NOBODY)
+			*waits_for = last;
+	}
 }
 
 /*
@@ -277,6 +327,7 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 
 	collective_needs(needs, d, members, count);
 	GROW(needs->waits_for, needs->waits_capacity, count);
+	GROW(needs->entered, needs->entered_capacity, count);
 	for (uint32_t i = 0; i < count; i++)
 		needs->waits_for[i] = NOBODY;
 	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
@@ -292,6 +343,8 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 	}
 	if (is_partial(d, members, count))
 		wait_for_entered(needs, members, count);
+	if (needs->count > 0 && passes_on(call_class(members[0].row->call)))
+		wait_in_tree(needs, members, count);
 	return needs->waits_for;
 }
 

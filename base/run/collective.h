@@ -49,12 +49,16 @@ struct comm_ranks { int32_t *of; uint32_t comm; };
 uint32_t comm_rank(struct comm_ranks *ranks, const struct definitions *definitions, uint32_t comm,
     uint32_t location);
 
+/* By time. */
+struct entered { int64_t enter_ns; uint32_t location, member; };
+
 struct needs {
 	struct need *groups;
 	uint32_t *sources, *dependents;
 	size_t count, capacity, source_capacity, dependent_capacity;
 	uint32_t *waits_for;			/* by member */
-	size_t waits_capacity;
+	struct entered *entered;
+	size_t waits_capacity, entered_capacity;
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 };
 
@@ -75,6 +79,10 @@ void needs_free(struct needs *needs);	/* unless its ranks are shared */
  * that it needs; of several at one instant, the one on the lowest location. A member may wait for
  * itself: then the others wait for it. The caller checks whether the wait was real: the other
  * entered before this one left. In a partial collective that is so.
+ *
+ * In a scan, or a call to or from a root, it is another one where the times show that the library
+ * made this one wait: the last that entered before this one left, if before that nobody entered for
+ * 10 us and more than half of the time since this one needed nobody else.
  */
 const uint32_t *collective_waits(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);

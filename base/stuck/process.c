@@ -31,22 +31,17 @@ process_look(const struct look *look, struct rank *rank)
 {
 	char host[256] = "";
 
-	if (rank->ended) {
-		rank->life = ENDED;
-		return;
-	}
-	if (rank->died || !look->live) {
-		rank->life = DEAD;
-		return;
-	}
+	if (rank->ended || rank->died || !look->live)
+		rank->life = rank->ended ? ENDED : DEAD;
 	gethostname(host, sizeof host - 1);
-	if (rank->host == NULL || strcmp(host, rank->host) != 0)
+	if (rank->died || !look->live || rank->host == NULL || strcmp(host, rank->host) != 0)
 		return;
 	rank->state = process_state(rank->pid);
-	rank->life = rank->state != 0 && lives(rank) ? ALIVE : DEAD;
-	if (rank->life == DEAD)
+	if (rank->state != 0 && !lives(rank))
 		rank->state = 0;
-	else
+	if (rank->life != ENDED)
+		rank->life = rank->state != 0 ? ALIVE : DEAD;
+	if (rank->state != 0)
 		process_read(rank->pid, "wchan", rank->wchan, sizeof rank->wchan);
 	if (strcmp(rank->wchan, "0") == 0)
 		rank->wchan[0] = '\0';

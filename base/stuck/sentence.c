@@ -283,6 +283,22 @@ add_killed(FILE *text, const struct verdict *v)
 		}
 }
 
+/* A process may hang, or do other work, after MPI_Finalize. */
+static void
+add_ended(FILE *text, const struct look *look)
+{
+	int count = 0;
+
+	fprintf(text, "the run has ended");
+	for (int32_t r = 0; r < look->rank_count; r++)
+		if (look->ranks[r].state != 0 && count++ == 0) {
+			fprintf(text, ", but the process of rank %d goes on", r);
+			add_channel(text, &look->ranks[r]);
+		}
+	if (count > 1)
+		fprintf(text, "; and %d more", count - 1);
+}
+
 char *
 sentence_of(const struct verdict *v)
 {
@@ -300,9 +316,10 @@ sentence_of(const struct verdict *v)
 	case NO_KIND:
 		if (v->state == KILLED)
 			add_killed(text, v);
+		else if (v->state == ENDED_WELL)
+			add_ended(text, v->look);
 		else
-			fprintf(text,
-			    v->state == ENDED_WELL ? "the run has ended" : "moving");
+			fprintf(text, "moving");
 	}
 	if (v->kind == DEADLOCK && !v->proved)
 		fprintf(text, "; nothing has moved for %.1f s", (double)v->still_ns / 1e9);

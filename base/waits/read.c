@@ -157,8 +157,7 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
     const struct overlap *overlap)
 {
 	enum call_class class = blocking_class(call_class(members[0].row->call));
-	const bool needs_payload = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE ||
-	    class == CLASS_SCAN;
+	const bool needs_payload = passes_on(class);
 	const uint32_t *waits_for = NULL;
 	uint32_t kept = 0, sender = NOBODY;
 

@@ -221,10 +221,7 @@ file_begin(const char *folder, int rank)
 	const bool begun = first.tail > 0;	/* as the rank that the launcher told */
 
 	snprintf(first.path, sizeof first.path, "%s/rank.%d", folder, rank);
-	if (begun || lost)
-		return !lost;
-	guard_begin();
-	return begin_unnamed();
+	return begun || lost ? !lost : begin_unnamed();
 }
 
 /*
@@ -279,6 +276,7 @@ file_name(const char *folder, int rank)
 		unlink(unnamed);
 		return;
 	}
+	guard_begin();		/* after MPI_Init, which sets handlers, too */
 	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
 	if (access(unnamed, F_OK) != 0 && strcmp(path, raw.now->path) == 0)
 		return;			/* the first segment has its name already */

@@ -423,5 +423,7 @@ main(int argc, char **argv)
 			cases[i].run();
 	barrier();
 	MPI_Finalize();
+	if (argc > 1 && strcmp(argv[1], "stays") == 0 && me == 1)
+		pause();
 	return 0;
 }

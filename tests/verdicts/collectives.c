@@ -26,6 +26,11 @@ static void scatter(void) { steps(SLOW, call_scatter); }
 static void call_reduce(void) { MPI_Reduce(in, out, 64, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); }
 static void reduce(void) { steps(SLOW, call_reduce); }
 
+/* MPI lets others leave, but libraries pass data on by way of the late rank. */
+static void tree_reduce(void) { steps(3, call_reduce); }
+static void call_tree(void) { MPI_Bcast(out, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+static void tree_bcast(void) { steps(3, call_tree); }
+
 static void call_gather(void)
 {
 	MPI_Gather(in, 64, MPI_DOUBLE, out, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -58,6 +63,7 @@ static void scan(void) { steps(0, call_scan); }
 
 static void call_exscan(void) { MPI_Exscan(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void exscan(void) { steps(0, call_exscan); }
+static void tree_scan(void) { steps(2, call_scan); }
 
 static void call_reduce_scatter(void)
 {
@@ -250,7 +256,8 @@ static void split_write(void) { with_file(call_split_write); }
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(bcast), CASE(scatter), CASE(reduce),
+	static const struct planted cases[] = { CASE(tree_bcast), CASE(tree_reduce),
+	    CASE(tree_scan), CASE(bcast), CASE(scatter), CASE(reduce),
 	    CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall), CASE(allgather),
 	    CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours), CASE(iallreduce),
 	    CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
