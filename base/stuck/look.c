@@ -268,7 +268,8 @@ read_file(struct scan *scan, const char *file)
 	    reader_open(&scan->in, file, READ_SKIMMING)) < 0) {
 		if (access(file, F_OK) == 0 || errno != ENOENT)
 			die_input(scan->in);
-		reader_close(scan->in);		/* by now the trace has its name */
+		keep_names(scan);		/* by now the trace has its name */
+		reader_close(scan->in);
 		scan->in = NULL;
 		return;
 	}
