@@ -277,8 +277,6 @@ as_gathered() {
 		ip netns exec node2 ip link set eth0 down
 		touch broken
 		wait $pid || status=$?
-		# shellcheck disable=SC2046
-		kill -KILL $(ip netns pids node1) $(ip netns pids node2) 2>/dev/null || true
 		[ "$status" -eq 1 ]
 	}
 	breaks '[ -e run/rank.3 ]'

@@ -242,6 +242,16 @@ outside() {
 	says waiting '[1]' 'rank 1 has not called MPI_Init; 3 ranks wait, rank 0 in MPI_Init_thread'
 }
 
+@test "if some traces are elsewhere, their ranks are not said to be outside of MPI_Init" {
+	begin spin
+	says waiting '[1]'
+	mkdir here
+	cp run/rank.0 here
+	run lp-stuck --after 1 here
+	[[ "${lines[0]}" == 'rank 1 has not left MPI_Init; '* ]]
+	end KILL
+}
+
 @test "a rank that has not called MPI_Init is named, with its stack while it lives" {
 	outside KILL
 	outside TERM

@@ -82,6 +82,7 @@ trusted() {
 	[ "$(trusted "$(load 1 2 1 0) switches_ns=60000000")" = "fair: recording took some 6 % $took" ]
 	[ "$(trusted "$(load 1 2 1 0) switches_ns=600000000")" = "poor: recording took some 60 % $took" ]
 	[ "$(trusted "$(load 2 2 1 0) switches_ns=60000000")" = 'good: ' ]
+	[ "$(trusted "$(load 0 2 1 0)")" = 'good: ' ]
 	[ "$(trusted '' error=20000000)" = 'fair: the run took 1e+03 ms, the clocks are known to 20 ms' ]
 	[ "$(trusted '' error=200000000)" = 'poor: the run took 1e+03 ms, the clocks are known to 200 ms' ]
 	[ "$(trusted '' ended=false)" = 'fair: 1 rank ended before MPI_Finalize' ]

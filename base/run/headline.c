@@ -166,9 +166,10 @@ load_shares(const struct host_load *load)
 	const double cores_ns = rank_ns * (double)load->cores;
 	struct load_shares s = { load->cores, load->ranks, load->threads,
 		fmin(1, (double)load->waited_ns / threads_ns),
-		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN,
-		fmin(1, (double)load->switches_ns / fmin(cores_ns, threads_ns)) };
+		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN, 0 };
 
+	if (load->switches_ns > 0 && cores_ns > 0)
+		s.recording = fmin(1, (double)load->switches_ns / fmin(cores_ns, threads_ns));
 	if (load->others_ns >= 0 && cores_ns > 0)
 		s.others = fmin(1, (double)load->others_ns / cores_ns);
 	return s;

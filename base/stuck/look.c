@@ -89,6 +89,8 @@ take_start(struct scan *scan, const struct message *message)
 	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &start->ranks) < 0 ||
 	    body_int(scan->in, message, "rank", 0, start->ranks - 1, &start->rank) < 0)
 		die_input(scan->in);
+	free(start->host);		/* MPI_Init has failed before */
+	free(start->program);
 	start->pid = number_of(message, "pid", 0);
 	start->host = body_string(message, "host");
 	start->program = body_string(message, "program");
@@ -139,6 +141,59 @@ take_block(struct scan *scan, const struct message *message)
 		take_open(message, thread);
 }
 
+/* Names of calls by their numbers in any stream: all ranks of a run use the same numbers. */
+static void
+keep_names(struct scan *scan)
+{
+	const uint16_t *names = reader_calls(scan->in);
+
+	for (size_t i = 0; i <= UINT16_MAX; i++)
+		if (names[i] != 0)
+			scan->look->names[i] = names[i];
+}
+
+/* A trace that does not say its rank is of the first MPI_COMM_WORLD, if that lacks the rank. */
+static void
+place_start(struct scan *scan, struct start *start)
+{
+	struct look *look = scan->look;
+	const struct world *world = look->world_count > 0 ? look->worlds :
+	    world_of(scan, 0, 0, start->ranks);
+	struct rank *rank;
+
+	if (world->ranks != start->ranks || look->ranks[start->rank].life != ABSENT)
+		return;
+	scan->rank = rank = &look->ranks[start->rank];
+	rank->life = REMOTE;
+	rank->pid = start->pid;
+	rank->host = start->host;
+	rank->program = start->program;
+	start->host = start->program = NULL;
+}
+
+/* Behind the last message of a trace: there may be another one in the file. */
+static void
+end_trace(struct scan *scan)
+{
+	struct start start = scan->start;
+
+	scan->start = (struct start){ 0 };
+	if (start.ranks > 0) {
+		scan->look->starting = true;
+		if (scan->rank == NULL)
+			place_start(scan, &start);
+		/* until its first row, a rank is in MPI_Init */
+		if (scan->rank != NULL && scan->rank->thread_count == 0)
+			thread_of(scan, 0)->open = start.open;
+	}
+	if (scan->rank != NULL && start.died) {
+		scan->rank->died = true;
+		scan->rank->died_ns = start.died_ns;
+	}
+	free(start.host);
+	free(start.program);
+}
+
 static void
 take(struct scan *scan, const struct message *message)
 {
@@ -146,9 +201,10 @@ take(struct scan *scan, const struct message *message)
 	struct module module;
 	int read = 0;
 
-	if (is_kind(message, "longpole"))
+	if (is_kind(message, "longpole")) {
+		end_trace(scan);
 		scan->rank = NULL;
-	else if (is_kind(message, "rank"))
+	} else if (is_kind(message, "rank"))
 		take_rank(scan, message);
 	else if (is_kind(message, "starts"))
 		take_start(scan, message);
@@ -182,59 +238,6 @@ take(struct scan *scan, const struct message *message)
 		rank->ended = body_get(message, "more") == NULL;
 	if (read < 0)
 		die_input(scan->in);
-}
-
-/* Names of calls by their numbers in any stream: all ranks of a run use the same numbers. */
-static void
-keep_names(struct scan *scan)
-{
-	const uint16_t *names = reader_calls(scan->in);
-
-	for (size_t i = 0; i <= UINT16_MAX; i++)
-		if (names[i] != 0)
-			scan->look->names[i] = names[i];
-}
-
-/* A trace that does not say its rank is of the first MPI_COMM_WORLD, if that lacks the rank. */
-static void
-place_start(struct scan *scan, struct start *start)
-{
-	struct look *look = scan->look;
-	const struct world *world = look->world_count > 0 ? look->worlds :
-	    world_of(scan, 0, 0, start->ranks);
-	struct rank *rank = &look->ranks[world->first + start->rank];
-
-	if (world->ranks != start->ranks || rank->life != ABSENT)
-		return;
-	scan->rank = rank;
-	rank->life = REMOTE;
-	rank->pid = start->pid;
-	rank->host = start->host;
-	rank->program = start->program;
-	start->host = start->program = NULL;
-}
-
-/* Behind the last message of a file. */
-static void
-settle_start(struct scan *scan)
-{
-	struct start start = scan->start;
-
-	scan->start = (struct start){ 0 };
-	if (start.ranks > 0) {
-		scan->look->starting = true;
-		if (scan->rank == NULL)
-			place_start(scan, &start);
-		/* until its first row, a rank is in MPI_Init */
-		if (scan->rank != NULL && scan->rank->thread_count == 0)
-			thread_of(scan, 0)->open = start.open;
-	}
-	if (scan->rank != NULL && start.died) {
-		scan->rank->died = true;
-		scan->rank->died_ns = start.died_ns;
-	}
-	free(start.host);
-	free(start.program);
 }
 
 /*
@@ -277,7 +280,7 @@ read_file(struct scan *scan, const char *file)
 	while ((got = reader_next(scan->in, &message)) > 0 &&
 	    !(scan->look->live && is_kind(&message, "cut")))
 		take(scan, &message);
-	settle_start(scan);
+	end_trace(scan);
 	if (got < 0)
 		stop_reading(scan);
 }

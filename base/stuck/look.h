@@ -117,7 +117,7 @@ struct look {
 	int64_t killed_ns;	/* when the recorder saw the last process gone; 0: unknown */
 	bool live;		/* processes of the run may live */
 	bool elsewhere;			/* some ranks have another host's clock */
-	bool starting;			/* traces show who has called MPI_Init */
+	bool starting;	/* traces show who has called MPI_Init, and none that a rank has left it */
 	uint64_t rows;			/* of all threads */
 	struct symbol_files *names_of;	/* for names of places; NULL: they stay unnamed */
 };

@@ -123,6 +123,7 @@ find_processes(struct look *look, const char *folder)
 		free(entries);
 }
 
+/* Once a rank has left MPI_Init all have called it, and a trace that is not here is elsewhere. */
 void
 find_outside(struct look *look)
 {
@@ -132,6 +133,9 @@ find_outside(struct look *look)
 	    slash != NULL ? world->file : "."), real[PATH_MAX];
 	bool any = false;
 
+	for (int32_t r = 0; r < world->ranks; r++)
+		look->starting &= look->ranks[r].thread_count == 0 ||
+		    look->ranks[r].threads->rows == 0;
 	for (int32_t r = 0; r < world->ranks && look->starting; r++)
 		any |= look->ranks[r].outside = look->ranks[r].life == ABSENT;
 	if (any && look->live && realpath(folder, real) != NULL)

@@ -110,8 +110,8 @@ waits_outside(unsigned call)
 {
 	const enum call_class class = call_class(call);
 
-	return call_meets(call) || class == CLASS_INIT || class == CLASS_COMM_CREATE_GROUP ||
-	    class == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
+	return call_meets(call) || class == CLASS_COMM_CREATE_GROUP || class == CLASS_RMA ||
+	    strcmp(call_name(call), "MPI_Session_finalize") == 0;
 }
 
 static bool
