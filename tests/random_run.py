@@ -130,7 +130,7 @@ class Run:
         seqs, waits = [], [self.waits(comm, like, i, root) for i in range(len(members))]
         for i, rank in enumerate(members):
             after = max([enters[i]] + [enters[w] for w in waits[i]])
-            if self.unit > 1 and call in PASS_ON:       # a library may make it wait for any other
+            if self.unit > 1 and like in PASS_ON:       # a library may make it wait for any other
                 after = max(after, self.random.choice(enters))
             leave = (after if like == call else enters[i]) + self.cost()
             seqs.append(self.add(rank, call, enters[i], leave,
@@ -147,6 +147,9 @@ class Run:
             if best != i:
                 row.other = (members[best], seqs[best])
         self.collectives.append(sorted(zip(members, seqs)))
+        if self.unit > 1 and like != call and like in PASS_ON and self.random.random() < 0.5:
+            for rank in members:
+                self.complete(rank, self.to_wait[rank][-1:])     # at once, as if it were a blocking call
 
     def in_tree(self, i, needed, enters, leave, members):
         """The last that entered before member I left, if before that nobody did for 10 us and more than half of the time."""
@@ -282,13 +285,15 @@ class Run:
         if not requests:
             return
         self.compute(rank)
-        chosen = self.random.sample(requests, min(count, len(requests)))
+        self.complete(rank, self.random.sample(requests, min(count, len(requests))))
+
+    def complete(self, rank, chosen):
         call = "MPI_Wait" if len(chosen) == 1 else self.random.choice(("MPI_Waitall", "MPI_Waitsome"))
         enter = self.clock[rank]
         leave = max([enter] + [ready for _, _, ready, _ in chosen]) + self.cost()
         first = len(self.rows[rank])
         for i, (start, kind, _, message) in enumerate(chosen):
-            requests.remove((start, kind, _, message))
+            self.to_wait[rank].remove((start, kind, _, message))
             seq = first + i
             more = dict(message[0]) if kind == "receive" else {}
             self.add(rank, call if i == 0 else "part", enter, leave, request=seq - start, **more)
