@@ -250,6 +250,12 @@ check_call(struct graph *graph, struct instance *instance, const struct parcel *
 	    "communicator %u", call_name(p->call), call_name(instance->call), told_comm(comm));
 }
 
+uint32_t
+collective_shard(const struct graph *graph, const struct parcel *p)
+{
+	return graph->exchange == NULL ? 0 : (uint32_t)(HASH(p) % graph->exchange->shards);
+}
+
 void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
@@ -269,6 +275,8 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance->begin = (struct beginning){ p->seq, p->enter_ns, p->location };
 		instance->spawns = true;
 	}
+	if (p->in_tree)
+		tree_started(graph, p, instance->size);
 	instance->operations[instance->arrived++] = operation_of_parcel(graph, p);
 	instance->open += p->open;
 	if (p->enter_ns > instance->last_enter_ns)
@@ -331,8 +339,8 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	} else
 		parcel.index = count_one(graph, COUNT_COLLECTIVES, comm, row->rank, 0);
 	at->candidates += is_candidate(graph, members, comm, row->call);
-	parcel_post(graph, row, graph->exchange == NULL ? 0 :
-	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
+	tree_open(graph, row, &parcel);
+	parcel_post(graph, row, collective_shard(graph, &parcel), &parcel);
 }
 
 ORDER(by_key, struct instance, BY(comm) BY(order) BY(index))

@@ -104,6 +104,7 @@ struct graph {
 	struct counters *counters;
 	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
+	struct trees *trees;
 	struct crossings crossings;
 	struct edges *edges;
 	struct epochs *epochs;
@@ -149,9 +150,12 @@ void pass_on(struct graph *graph, const struct message *message, const struct ca
 /*
  * Each shard of a run has its own graph. An operation on another shard goes there as a parcel. A
  * send goes to the shard of its target, and so do a send that may be held up, an end of an epoch
- * and a call of a lock. A member of a collective goes to the shard that counts this instance.
+ * and a call of a lock. A member of a collective goes to the shard that counts this instance, and
+ * so does its completion (trees.c).
  */
-enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_HOLD, PARCEL_MEMBER };
+enum parcel_kind {
+	PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_HOLD, PARCEL_MEMBER, PARCEL_TREE_END
+};
 
 struct parcel {
 	uint64_t seq;
@@ -168,6 +172,7 @@ struct parcel {
 	uint8_t kind, end;		/* end: of an epoch, see epochs.c; of a lock, locks.c */
 	bool shared, used;		/* lock: see locks.c */
 	bool only;			/* hold: see holds.c */
+	bool in_tree, has_data;		/* member: see trees.c */
 };
 
 /*
@@ -263,8 +268,8 @@ struct request {
 	uint32_t location;	/* NONE: free slot */
 	uint32_t operation;	/* an open receive; NONE: a persistent request, or an epoch */
 	enum call_class class;
-	uint32_t order;		/* of a persistent collective; of an epoch of its pair */
-	uint32_t starts;	/* of a persistent collective */
+	uint32_t order;		/* of a persistent collective, or what it starts; of an epoch */
+	uint32_t starts;	/* of a persistent collective; of a started one its index */
 	uint32_t comm;		/* of a send; the MPI window of an epoch */
 	int32_t peer;		/* the other rank there */
 };
@@ -311,11 +316,22 @@ void channels_end(struct graph *graph);
 void collective_init(struct graph *graph, const struct graph_row *row);
 void collective_member(struct graph *graph, const struct graph_row *row);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
+/* Where the instance is counted. */
+uint32_t collective_shard(const struct graph *graph, const struct parcel *parcel);
 /* Decides the first candidate: whether an edge crossed it. */
 bool crossing_take(struct crossings *crossings);
 void collective_end(struct graph *graph);
 /* An edge whose ends have FROM and TO candidates before them crosses the candidates between. */
 void crossing_mark(struct crossings *crossings, uint32_t from, uint32_t to);
+
+/*
+ * trees.c: completions of collectives that a member held up which MPI does not let them wait for.
+ * A row starts such a collective, maybe; and completes it: false if it started something else.
+ */
+void tree_open(struct graph *graph, const struct graph_row *row, struct parcel *start);
+bool tree_close(struct graph *graph, const struct graph_row *row, struct request *start);
+void tree_started(struct graph *graph, const struct parcel *parcel, uint32_t size);
+void tree_ended(struct graph *graph, const struct parcel *parcel);
 
 /* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
 void epoch_open(struct graph *graph, const struct graph_row *row, enum call_class class);

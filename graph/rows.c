@@ -95,11 +95,15 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		    request->class == CLASS_SEND_START) {
 			hold_row(graph, row, request->comm, request->peer, true);
 			request_close(graph, request);
-		} else
+		} else if (request == NULL || !tree_close(graph, row, request))
 			match_complete(graph, row);
 		break;
 	case CLASS_REQUEST_FREE:
-		if (row->refers && request_free(graph, row->starter, row->start))
+		if (!row->refers)
+			break;
+		request = request_find(graph, row->starter, row->start);
+		if ((request != NULL && tree_close(graph, row, request)) ||
+		    request_free(graph, row->starter, row->start))
 			graph->locations[row->starter].open--;
 		break;
 	default:

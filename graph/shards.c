@@ -28,7 +28,7 @@ parcel_arrived(struct graph *graph, const struct parcel *parcel)
 	static void (*const arrived[])(struct graph *, const struct parcel *) = {
 		[PARCEL_SEND] = channel_send, [PARCEL_EPOCH] = epoch_arrived,
 		[PARCEL_LOCK] = lock_arrived, [PARCEL_HOLD] = hold_arrived,
-		[PARCEL_MEMBER] = collective_arrived };
+		[PARCEL_MEMBER] = collective_arrived, [PARCEL_TREE_END] = tree_ended };
 
 	arrived[parcel->kind](graph, parcel);
 }

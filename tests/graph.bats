@@ -288,6 +288,35 @@ syncs() {
 	[ "$output" = '[2,0,0,1]' ]
 }
 
+# Rank 3 comes late to a broadcast of rank 0; its completions are those of rank 1, of whichever thread, and of rank 2.
+late_in_tree() {
+	tests/pack <<-END | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'
+		trace ranks=4 ${1:-}
+		0 MPI_Ibcast 1000 2000 comm=1 peer=0 sent=8 as=a
+		0 MPI_Wait 3000 4000 of=a
+		1 MPI_Ibcast 2000 3000 comm=1 peer=0 received=8 as=a
+		${2:-1 MPI_Wait 3000 110000 of=a}
+		2 MPI_Ibcast 1000 2000 comm=1 peer=0 received=8 as=a
+		2 MPI_Wait ${3:-50000} 111000 of=a
+		3 MPI_Ibcast 100000 101000 comm=1 peer=0 received=8 as=a
+		${4:-3 MPI_Wait 102000 109000 of=a}
+		0 MPI_Barrier 200000 210000 comm=1
+		1 MPI_Barrier 200000 210000 comm=1
+		2 MPI_Barrier 200000 210000 comm=1
+		3 MPI_Barrier 200000 210000 comm=1
+	END
+}
+
+@test "the completion of a broadcast waits for a late member that passes it on" {
+	[ "$(late_in_tree)" = $'[3,0,1,1]\n[3,0,2,1]' ]
+	[ "$(late_in_tree '' '' 95000)" = '[3,0,1,1]' ]			# for less than 10 us
+	[ "$(late_in_tree '' '1 MPI_Wait 3000 200000 of=a')" = '[3,0,2,1]' ]	# for less than half of the time
+	[ "$(late_in_tree $'locations=5\nlocation location=4 rank=1 thread=1' '4 MPI_Wait 3000 110000 request=0 request_at=2')" = $'[3,0,4,0]\n[3,0,2,1]' ]
+	# A request that is freed has no completion that waits, and one that never ends tells nothing.
+	[ "$(late_in_tree '' '' 50000 '3 MPI_Request_free 102000 109000 of=a')" = $'[3,0,1,1]\n[3,0,2,1]' ]
+	[ -z "$(late_in_tree '' '' 50000 '3 MPI_Recv 102000 109000')" ]
+}
+
 @test "graph, critpath and imbalance equal brute force on 100 random runs" {
 	run -0 tests/random_run.py check 1 100
 	[ -z "$output" ]

@@ -581,8 +581,9 @@ late_first() {
 	for seed in $(seq 30); do
 		random_run.py make $seed | lp-graph 2>/dev/null >r$seed.graph
 		random_run.py make $seed more | lp-graph 2>/dev/null >m$seed.graph
+		random_run.py make $seed more 1 1000 | lp-graph 2>/dev/null >u$seed.graph
 	done
-	wait_states.py check r*.graph m*.graph
+	wait_states.py check r*.graph m*.graph u*.graph
 }
 
 @test "two halves of the run add up to the whole" {

@@ -69,6 +69,7 @@ class Run:
         self.posted = [[] for _ in range(self.ranks)]      # receives without a message
         self.to_wait = [[] for _ in range(self.ranks)]     # requests that may be completed
         self.messages, self.probes, self.collectives = [], [], []
+        self.started, self.completed, self.holds = [], {}, []      # collectives; of each start its completion
         self.taken = [[] for _ in range(self.ranks)]       # out of the queue by a matched probe, not received
         self.collective(1, "MPI_Init")
         for _ in range(times * self.random.randint(0, 60)):
@@ -80,6 +81,7 @@ class Run:
             for rank in range(self.ranks):
                 self.cancel(rank)
         self.collective(1, "MPI_Finalize")
+        self.hold_completions()
         sites = random.Random(seed ^ 0x5173)    # apart, so that they leave the run as it is
         for rows in self.rows:
             for row in rows:
@@ -143,21 +145,38 @@ class Run:
             row.needs = [(members[w], seqs[w]) for w in waits[i]]
             best = max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
             if like == call and call in PASS_ON:
-                best = self.in_tree(i, best, enters, row.leave, members)
+                best = self.in_tree(i, best, enters, row.enter, row.leave, members)
             if best != i:
                 row.other = (members[best], seqs[best])
         self.collectives.append(sorted(zip(members, seqs)))
+        if like != call and like in PASS_ON:
+            self.started.append((members, seqs, [max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
+                                                 for i in range(len(members))]))
         if self.unit > 1 and like != call and like in PASS_ON and self.random.random() < 0.5:
             for rank in members:
                 self.complete(rank, self.to_wait[rank][-1:])     # at once, as if it were a blocking call
 
-    def in_tree(self, i, needed, enters, leave, members):
+    def in_tree(self, i, needed, enters, since, leave, members):
         """The last that entered before member I left, if before that nobody did for 10 us and more than half of the time."""
-        since = max(enters[i], enters[needed] if enters[needed] <= leave else 0)
+        if needed != i and enters[needed] <= leave:
+            since = max(since, enters[needed])
         inside = sorted(e for e in enters if since < e <= leave)
         gaps = [after - before for before, after in zip([since] + inside, inside)]
         last = max((w for w in range(len(members)) if enters[w] <= leave), key=lambda w: (enters[w], -members[w]))
         return last if max(gaps, default=0) >= 10000 and 2 * max(gaps) > leave - since else needed
+
+    def hold_completions(self):
+        """Completions may wait for another member than MPI lets them wait for, too."""
+        for members, seqs, needed in self.started:
+            enters = [self.rows[rank][seq].enter for rank, seq in zip(members, seqs)]
+            for i, rank in enumerate(members):
+                end = self.completed[rank, seqs[i]]
+                row = self.rows[rank][end]
+                by = self.in_tree(i, needed[i], enters, row.enter, row.leave, members)
+                if by != needed[i]:
+                    row.other = (members[by], seqs[by])
+                    row.needs = [row.other]
+                    self.holds.append((*row.other, rank, end))
 
     def choose_collective(self, comm):
         calls = COLLECTIVES + (NEIGHBOUR if comm in self.sources else ())
@@ -298,6 +317,7 @@ class Run:
             more = dict(message[0]) if kind == "receive" else {}
             self.add(rank, call if i == 0 else "part", enter, leave, request=seq - start, **more)
             self.rows[rank][seq].part = i
+            self.completed[rank, start] = seq
             if kind == "receive":
                 self.matched(message[1], message[2], rank, seq, start)
 
@@ -502,15 +522,20 @@ class Wrong(Exception):
 
 
 def check_graph(run, graph):
-    edges, probes, instances = [], [], []
+    edges, probes, instances, holds = [], [], [], []
     for message in trace.read(io.BytesIO(graph)):
-        if message.kind in ("messages", "probes"):
-            (edges if message.kind == "messages" else probes).extend(zip(*(message.column(k).tolist() for k in ("source", "send", "target", "receive"))))
+        if message.kind in ("messages", "probes", "holds"):
+            {"messages": edges, "probes": probes, "holds": holds}[message.kind].extend(zip(*(message.column(k).tolist() for k in ("source", "send", "target", "receive"))))
         elif message.kind == "collectives":
             pairs = list(zip(message.column("location").tolist(), message.column("seq").tolist()))
             for size in message.column("size", rows=message.body["instances"]).tolist():
                 instances.append(sorted(pairs[:size]))
                 del pairs[:size]
+    completes = {(rank, run.completed[rank, seq]) for members, seqs, _ in run.started
+                 for rank, seq in zip(members, seqs)}
+    holds = sorted(hold for hold in holds if hold[2:] in completes)    # else of sends
+    if holds != sorted(run.holds):
+        raise Wrong(f"holds of completions are {holds}, should be {sorted(run.holds)}")
     if sorted(edges) != sorted(run.messages):
         raise Wrong(f"messages differ: {sorted(set(edges) ^ set(run.messages))}")
     if sorted(probes) != sorted(run.probes):

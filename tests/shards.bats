@@ -58,8 +58,8 @@ without_history() {
 }
 
 @test "random runs in shards have the results of one stream" {
-	for seed in 3 8; do
-		tests/random_run.py make $seed more >t.trace
+	for seed in '3 more' '8 more' '21 more 1 1000'; do
+		tests/random_run.py make $seed >t.trace
 		lp-graph t.trace 2>/dev/null >t.graph
 		results t.graph >expected
 		for n in 2 3 7; do
@@ -190,8 +190,8 @@ without_history() {
 
 @test "shards are matched like one stream, however few rows a round has" {
 	local seed n
-	for seed in 3 8 14; do
-		tests/random_run.py make $seed more >t.trace
+	for seed in '3 more' '8 more' '14 more' '21 more 1 1000'; do
+		tests/random_run.py make $seed >t.trace
 		lp-graph t.trace >t.graph 2>err
 		{ results t.graph; lp-dump -k matching t.graph; } >expected
 		for n in 1 2 4; do

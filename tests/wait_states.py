@@ -183,7 +183,7 @@ class Run:
                 if post.enter <= call.leave and post.enter > call.enter:
                     receivers.append(("late_receiver", post.enter - call.enter, r, post))
                     continue
-            if r.held_by is not None:
+            if r.held_by is not None and start.instance is None:
                 by = r.held_by
                 polls = by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe")
                 until = by.leave if polls and by.enter < call.enter and by.leave <= call.leave else by.enter
@@ -193,6 +193,8 @@ class Run:
                 by = self.blocker(start, start.instance)
                 if by is not None and min(by.enter, call.leave) > call.enter:
                     found.append((self.state_of(start.call), min(by.enter, call.leave) - call.enter, r, by))
+                if r.held_by is not None:       # by one that passes data on
+                    found.append((self.state_of(start.call), r.held_by.enter - call.enter, r, r.held_by))
         if call.instance is not None and call.call not in waits:
             return self.collective(call)
         if call.call not in waits and (call.starts or call.call in ("MPI_Start", "MPI_Startall")):

@@ -275,8 +275,10 @@ wait_in_tree(struct needs *needs, const struct member *members, uint32_t count)
 	SORT(all, taking_part, by_enter);
 	for (size_t p = 0; p < taking_part; p++) {
 		uint32_t *waits_for = &needs->waits_for[all[p].member], last;
-		const int64_t leave_ns = members[all[p].member].row->leave_ns;
-		int64_t since_ns = all[p].enter_ns;
+		const struct row *call = needs->ends != NULL ? &needs->ends[all[p].member] :
+		    members[all[p].member].row;
+		const int64_t leave_ns = call->leave_ns;
+		int64_t since_ns = call->enter_ns;
 
 		if (*waits_for != NOBODY && members[*waits_for].row->enter_ns <= leave_ns)
 			since_ns = larger(since_ns, members[*waits_for].row->enter_ns);
@@ -343,7 +345,8 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 	}
 	if (is_partial(d, members, count))
 		wait_for_entered(needs, members, count);
-	if (needs->count > 0 && passes_on(call_class(members[0].row->call)))
+	if (needs->count > 0 &&
+	    (needs->ends != NULL || passes_on(call_class(members->row->call))))
 		wait_in_tree(needs, members, count);
 	return needs->waits_for;
 }

@@ -60,6 +60,8 @@ struct needs {
 	struct entered *entered;
 	size_t waits_capacity, entered_capacity;
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
+	/* The caller's, by member: the rows that complete what the members start. NULL: none. */
+	const struct row *ends;
 };
 
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
@@ -82,7 +84,8 @@ void needs_free(struct needs *needs);	/* unless its ranks are shared */
  *
  * In a scan, or a call to or from a root, it is another one where the times show that the library
  * made this one wait: the last that entered before this one left, if before that nobody entered for
- * 10 us and more than half of the time since this one needed nobody else.
+ * 10 us and more than half of the time since this one needed nobody else. If such a collective was
+ * only started, that is true of its completions, if they are known.
  */
 const uint32_t *collective_waits(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);

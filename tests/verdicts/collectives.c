@@ -65,6 +65,27 @@ static void call_exscan(void) { MPI_Exscan(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI
 static void exscan(void) { steps(0, call_exscan); }
 static void tree_scan(void) { steps(2, call_scan); }
 
+static void
+call_ibcast(void)
+{
+	MPI_Request request;
+
+	MPI_Ibcast(out, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void tree_ibcast(void) { steps(2, call_ibcast); }
+
+static void
+call_iscan(void)
+{
+	MPI_Request request;
+
+	MPI_Iscan(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+	for (int done = 0; !done;)
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+static void tree_iscan(void) { steps(2, call_iscan); }
+
 static void call_reduce_scatter(void)
 {
 	MPI_Reduce_scatter_block(in, out, 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -257,7 +278,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(tree_bcast), CASE(tree_reduce),
-	    CASE(tree_scan), CASE(bcast), CASE(scatter), CASE(reduce),
+	    CASE(tree_scan), CASE(tree_ibcast), CASE(tree_iscan), CASE(bcast), CASE(scatter),
+	    CASE(reduce),
 	    CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall), CASE(allgather),
 	    CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours), CASE(iallreduce),
 	    CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
