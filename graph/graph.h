@@ -104,7 +104,8 @@ struct graph {
 	struct counters *counters;
 	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
-	struct trees *trees;
+	struct trees *trees;	/* see trees.c; the first to be decided, or later: */
+	int64_t next_tree_ns;
 	struct crossings crossings;
 	struct edges *edges;
 	struct epochs *epochs;
@@ -332,6 +333,7 @@ void tree_open(struct graph *graph, const struct graph_row *row, struct parcel *
 bool tree_close(struct graph *graph, const struct graph_row *row, struct request *start);
 void tree_started(struct graph *graph, const struct parcel *parcel, uint32_t size);
 void tree_ended(struct graph *graph, const struct parcel *parcel);
+void trees_decide(struct graph *graph, int64_t until_ns);	/* as for locks */
 
 /* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
 void epoch_open(struct graph *graph, const struct graph_row *row, enum call_class class);

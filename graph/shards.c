@@ -96,6 +96,7 @@ decide_waits(struct rounds *r)
 	for (struct shard *s = r->own; s < r->own_end; s++) {
 		locks_decide(&s->graph, (uint32_t)all[0], r->come_ns);
 		holds_decide(&s->graph, (uint32_t)all[0], r->come_ns);
+		trees_decide(&s->graph, r->come_ns);
 	}
 }
 

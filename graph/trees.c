@@ -7,8 +7,9 @@
  *	from the start of the member that was waited for
  *	-> to the completion that waited
  *
- * Only broadcasts, reductions to a root and scans need it: in the others all wait for all. Memory:
- * the starts and ends of such collectives that some member has not completed.
+ * Only broadcasts, reductions to a root and scans need it: in others all wait for all. A tree is
+ * decided when all rows have been read that were entered before its last start: who enters a
+ * completion later waits for nobody. Memory: the starts and ends of the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct tree_row { struct row row; uint32_t operation; int32_t rank; };
 struct tree {
 	uint32_t comm, order, index;	/* key, as of a parcel; comm NONE: free slot */
 	uint32_t size, started, ended;
+	int64_t last_ns;		/* the last start */
 	struct tree_row *starts, *ends;	/* as they come; a member has one of each */
 };
 
@@ -75,7 +77,7 @@ void
 tree_started(struct graph *graph, const struct parcel *p, uint32_t size)
 {
 	struct tree *tree = trees_add(&graph->trees, &(struct tree){ .comm = p->comm,
-	    .order = p->order, .index = p->index });
+	    .order = p->order, .index = p->index, .last_ns = INT64_MIN });
 
 	if (tree->started == tree->size && tree->size > 0)
 		return;		/* of a rank that is no member */
@@ -85,23 +87,36 @@ tree_started(struct graph *graph, const struct parcel *p, uint32_t size)
 		tree->ends = zalloc(size, sizeof *tree->ends);
 	}
 	add_row(graph, &tree->starts[tree->started++], p);
+	tree->last_ns = larger(tree->last_ns, p->enter_ns);
+	if (tree->started == size)
+		graph->next_tree_ns = smaller(graph->next_tree_ns, tree->last_ns);
 }
+
+ORDER(by_rank, struct tree_row, BY(rank))
 
 /* The edges of those whom another one made wait than the member that MPI lets them wait for. */
 static void
-add_edges(struct graph *graph, const struct tree *tree)
+add_edges(struct graph *graph, struct tree *tree)
 {
 	struct member *members = zalloc(tree->size, sizeof *members);
 	struct row *ends = zalloc(tree->size, sizeof *ends);
+	const struct row not_known = { .enter_ns = INT64_MIN, .leave_ns = INT64_MIN };
 	uint32_t *needed = zalloc(tree->size, sizeof *needed);
+	uint32_t *end_of = zalloc(tree->size, sizeof *end_of);
 	const uint32_t *waits_for;
 	struct needs needs = { 0 };
 
-	for (uint32_t i = 0; i < tree->size; i++) {
+	SORT(tree->starts, tree->size, by_rank);
+	SORT(tree->ends, tree->ended, by_rank);
+	for (uint32_t i = 0, end = 0; i < tree->size; i++) {
 		const struct operation *start = &graph->operations[tree->starts[i].operation];
 
 		members[i] = (struct member){ start->location, start->seq, &tree->starts[i].row };
-		ends[i] = tree->ends[i].row;
+		while (end < tree->ended && tree->ends[end].rank < tree->starts[i].rank)
+			end++;
+		end_of[i] = end < tree->ended && tree->ends[end].rank == tree->starts[i].rank ?
+		    tree->ends[end].operation : NONE;
+		ends[i] = end_of[i] != NONE ? tree->ends[end].row : not_known;
 	}
 	memcpy(needed, collective_waits(&needs, &graph->known, members, tree->size),
 	    tree->size * sizeof *needed);
@@ -109,42 +124,62 @@ add_edges(struct graph *graph, const struct tree *tree)
 	waits_for = collective_waits(&needs, &graph->known, members, tree->size);
 	for (uint32_t i = 0; i < tree->size; i++)
 		if (waits_for[i] != needed[i])
-			edge_add(graph, EDGE_HOLD, tree->starts[waits_for[i]].operation,
-			    tree->ends[i].operation);
+			edge_add(graph, EDGE_HOLD, tree->starts[waits_for[i]].operation, end_of[i]);
 	needs_free(&needs);
 	free(needed);
+	free(end_of);
 	free(ends);
 	free(members);
 }
 
 static void
-forget(struct graph *graph, const struct tree *tree)
+decide(struct graph *graph, struct tree *tree)
 {
-	for (uint32_t i = 0; i < tree->started; i++)
-		operation_free(graph, tree->starts[i].operation);
-	for (uint32_t i = 0; i < tree->ended; i++)
-		operation_free(graph, tree->ends[i].operation);
-	free(tree->starts);
-	free(tree->ends);
-}
+	struct tree decided = *tree;
 
-ORDER(by_rank, struct tree_row, BY(rank))
+	trees_remove(graph->trees, tree);
+	add_edges(graph, &decided);
+	for (uint32_t i = 0; i < decided.size; i++)
+		operation_free(graph, decided.starts[i].operation);
+	for (uint32_t i = 0; i < decided.ended; i++)
+		operation_free(graph, decided.ends[i].operation);
+	free(decided.starts);
+	free(decided.ends);
+}
 
 void
 tree_ended(struct graph *graph, const struct parcel *p)
 {
 	struct tree *tree = trees_find(graph->trees, &(struct tree){ .comm = p->comm,
-	    .order = p->order, .index = p->index }), done;
+	    .order = p->order, .index = p->index });
 
-	if (tree == NULL)
-		return;		/* of a rank that is no member */
+	if (tree == NULL || tree->ended == tree->size)
+		return;		/* it has been decided, or the rank is no member */
 	add_row(graph, &tree->ends[tree->ended++], p);
-	if (tree->ended < tree->size)
+	if (tree->started == tree->size && tree->ended == tree->size)
+		decide(graph, tree);
+}
+
+ORDER(by_last, struct tree, BY(last_ns) BY(comm) BY(order) BY(index))
+
+void
+trees_decide(struct graph *graph, int64_t until_ns)
+{
+	struct tree *open;
+	size_t count;
+
+	if (graph->next_tree_ns >= until_ns)
 		return;
-	done = *tree;
-	trees_remove(graph->trees, tree);
-	SORT(done.starts, done.size, by_rank);
-	SORT(done.ends, done.size, by_rank);
-	add_edges(graph, &done);
-	forget(graph, &done);
+	open = trees_sorted(graph->trees, by_last);
+	count = trees_count(graph->trees);
+	graph->next_tree_ns = INT64_MAX;
+	for (size_t i = 0; i < count; i++) {
+		if (open[i].started < open[i].size)
+			continue;
+		if (open[i].last_ns < until_ns)
+			decide(graph, trees_find(graph->trees, &open[i]));
+		else
+			graph->next_tree_ns = smaller(graph->next_tree_ns, open[i].last_ns);
+	}
+	free(open);
 }
