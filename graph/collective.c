@@ -29,9 +29,7 @@ struct instance {
 	uint32_t *operations;	/* of the members, in order of arrival */
 };
 
-#define HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
-#define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
-HASH_TABLE_BY(instances, struct instance, HASH, SAME, comm, NONE)
+HASH_TABLE_BY(instances, struct instance, INSTANCE_HASH, SAME_INSTANCE, comm, NONE)
 
 /*
  * MPI_Init and MPI_Finalize are counted apart from other collectives of their MPI_COMM_WORLD. That
@@ -253,7 +251,7 @@ check_call(struct graph *graph, struct instance *instance, const struct parcel *
 uint32_t
 collective_shard(const struct graph *graph, const struct parcel *p)
 {
-	return graph->exchange == NULL ? 0 : (uint32_t)(HASH(p) % graph->exchange->shards);
+	return graph->exchange == NULL ? 0 : (uint32_t)(INSTANCE_HASH(p) % graph->exchange->shards);
 }
 
 void

@@ -313,6 +313,11 @@ void channel_receive(struct graph *graph, int32_t rank, uint32_t receive);
 void channel_again(struct graph *graph, int32_t rank, uint32_t receive);
 void channels_end(struct graph *graph);
 
+/* The key of an instance of a collective call, for hash tables: as in a parcel. */
+#define INSTANCE_HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
+#define SAME_INSTANCE(a, b) \
+	((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
+
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_init(struct graph *graph, const struct graph_row *row);
 void collective_member(struct graph *graph, const struct graph_row *row);

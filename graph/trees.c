@@ -28,9 +28,7 @@ struct tree {
 	struct tree_row *starts, *ends;	/* as they come; a member has one of each */
 };
 
-#define HASH(t) mix((uint64_t)(t)->order << 32 | (t)->comm, (t)->index)
-#define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
-HASH_TABLE_BY(trees, struct tree, HASH, SAME, comm, NONE)
+HASH_TABLE_BY(trees, struct tree, INSTANCE_HASH, SAME_INSTANCE, comm, NONE)
 
 void
 tree_open(struct graph *graph, const struct graph_row *row, struct parcel *start)

@@ -126,23 +126,23 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 	struct wait late = *wait;
 
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct wait_row *row = &c->rows[i];
-		const struct wait_row *start = referred_row(im, row, c->location, c->first + i);
-		const bool ends_collective = start != NULL &&
-		    is_collective_start(call_class(start->row.call));
+		const struct wait_row *row = &c->rows[i], *start;
 
-		if (row->has_other && !row->is_send)
+		if (row->has_other && !row->is_send) {
 			wait_for(wait, LATE_SENDER, row, call);
-		else if (ends_collective && (start->other_ns <= call->leave_ns ||
-		    call_class(start->row.call) != CLASS_FILE_START)) {
+			continue;
+		}
+		start = referred_row(im, row, c->location, c->first + i);
+		if (start == NULL || !is_collective_start(call_class(start->row.call))) {
+			if (row->has_other || start != NULL)
+				late_receiver(&late, row->has_other ? row : start, call);
+		} else if (start->other_ns <= call->leave_ns ||
+		    call_class(start->row.call) != CLASS_FILE_START) {
 			const enum state before = call_kind(im, start->row.call)->before;
 
 			wait_for(wait, before, start, call);
 			wait_for(wait, before, row, call);	/* one that passes data on */
-		} else if (row->has_other)
-			late_receiver(&late, row, call);
-		else if (start != NULL && !ends_collective)
-			late_receiver(&late, start, call);
+		}
 	}
 	if (wait->state == STATES)
 		*wait = late;
