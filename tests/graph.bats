@@ -499,7 +499,7 @@ asked() {
 	jq -e '.awake_ns * 2 > .apart_ns' computes.gaps
 	run -2 lp-dump -k poll_gaps other.trace
 	grep -q 'counted [0-9]* polling loops' sleeps.err
-	grep -q "rank 1's computation before MPI_Send" sleeps.text
+	grep -q "rank 1's computation before MPI_Send" sleeps.text || { cat sleeps.text; false; }
 	refute grep -q 'counted [0-9]* polling loops' computes.err
 	refute grep -q 'counted [0-9]* polling loops' other.err
 }
