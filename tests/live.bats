@@ -646,7 +646,7 @@ two_ranks() {
 	lp-graph followed 2>/dev/null | lp-imbalance -F json --every 0.5 >again
 	cmp live again
 	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
-	same_windows live whole
+	same_windows live whole || { diff live whole; false; }
 }
 
 @test "a call that delays all windows is reported again and again" {
