@@ -312,7 +312,6 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 	struct request *found = requests_find(graph->early,
 	    &(struct request){ .seq = seq, .location = location });
 	struct operation completion;
-	struct request *request;
 	uint32_t early, receive;
 
 	if (found == NULL)
@@ -324,10 +323,6 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 	receive = request_close_receive(graph, location, seq);
 	if (receive != NONE)
 		complete(graph, location, receive, &completion);
-	else if ((request = request_find(graph, location, seq)) != NULL)
-		tree_close(graph, &(struct graph_row){ .seq = completion.seq,
-		    .location = completion.location, .candidates = completion.candidates,
-		    .call = completion.call }, request);
 	operation_free(graph, early);
 }
 

@@ -48,20 +48,16 @@ bool
 tree_close(struct graph *graph, const struct graph_row *row, struct request *start)
 {
 	struct parcel end = { .kind = PARCEL_TREE_END, .comm = start->comm,
-	    .order = start->order, .index = start->starts };
+	    .order = start->order, .index = start->starts,
+	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i] };
 
 	if (!is_collective_start(start->class))
 		return false;
-	if (row->calls != NULL) {
-		end.enter_ns = row->calls->enter_ns[row->i];
-		end.leave_ns = row->calls->leave_ns[row->i];
-	}
 	request_close(graph, start);
 	parcel_post(graph, row, collective_shard(graph, &end), &end);
 	return true;
 }
 
-/* Some times are not known: 0, at which nobody waits. */
 static void
 add_row(struct graph *graph, struct tree_row *to, const struct parcel *p)
 {

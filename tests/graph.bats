@@ -290,7 +290,7 @@ syncs() {
 
 # Rank 3 comes late to a broadcast of rank 0; its completions are those of rank 1, of whichever thread, and of rank 2.
 late_in_tree() {
-	tests/pack <<-END | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'
+	tests/pack <<-END | lp-graph 2>/dev/null | tee tree.graph | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'
 		trace ranks=4 ${1:-}
 		0 MPI_Ibcast 1000 2000 comm=1 peer=0 sent=8 as=a
 		0 MPI_Wait 3000 4000 of=a
@@ -309,11 +309,14 @@ late_in_tree() {
 
 @test "the completion of a broadcast waits for a late member that passes it on" {
 	[ "$(late_in_tree)" = $'[3,0,1,1]\n[3,0,2,1]' ]
+	[ "$(lp-imbalance -F json tree.graph | jq -c '[.wait_states[] | select(.name == "late_broadcast") | .count, (.wait_s * 1e9 | round)]')" = \
+		'[2,147000]' ]
 	[ "$(late_in_tree '' '' 95000)" = '[3,0,1,1]' ]			# for less than 10 us
 	[ "$(late_in_tree '' '1 MPI_Wait 3000 200000 of=a')" = '[3,0,2,1]' ]	# for less than half of the time
 	[ "$(late_in_tree $'locations=5\nlocation location=4 rank=1 thread=1' '4 MPI_Wait 3000 110000 request=0 request_at=2')" = $'[3,0,4,0]\n[3,0,2,1]' ]
-	# A request that is freed, or that never ends.
+	# A request that is freed, and not pending at the barrier; or that never ends.
 	[ "$(late_in_tree '' '' 50000 '3 MPI_Request_free 102000 109000 of=a')" = $'[3,0,1,1]\n[3,0,2,1]' ]
+	[ "$(lp-dump -k matching tree.graph | jq -c '[.syncs, .refused_pending]')" = '[1,0]' ]
 	[ "$(late_in_tree '' '' 50000 '3 MPI_Recv 102000 109000')" = $'[3,0,1,1]\n[3,0,2,1]' ]
 }
 

@@ -279,12 +279,11 @@ main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(tree_bcast), CASE(tree_reduce),
 	    CASE(tree_scan), CASE(tree_ibcast), CASE(tree_iscan), CASE(bcast), CASE(scatter),
-	    CASE(reduce),
-	    CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall), CASE(allgather),
-	    CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours), CASE(iallreduce),
-	    CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
-	    CASE(lock), CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view),
-	    CASE(iwrite_all), CASE(split_write) };
+	    CASE(reduce), CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall),
+	    CASE(allgather), CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours),
+	    CASE(iallreduce), CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post),
+	    CASE(late_complete), CASE(lock), CASE(flush), CASE(write_all), CASE(write_ordered),
+	    CASE(set_view), CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
 }
