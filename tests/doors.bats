@@ -84,14 +84,31 @@ assert not any(stacks.values()), "a slice does not end"'
 	lp-export -f perfetto t.path | decode >slices
 	grep -Fx 'MPI|1|MPI_Recv|200|620|{"bytes received": 8, "communicator": 1, "peer": 0, "site": "a;b \\\\xff (app.c:20) < main (app.c:10)", "tag": 5}||[1]' slices
 	grep -q '^MPI|0|MPI_Send|600|610|.*|\[1\]|$' slices
-	grep -Fx 'waits|1|late sender|200|600|{"waits for rank": 0}||' slices
-	grep -Fx 'waits|0|late to a collective|700|1200|{"waits for rank": 2}||' slices
+	grep -Fx 'waits|1|late_sender|200|600|{"waits for rank": 0}||' slices
+	grep -Fx 'waits|0|wait_at_barrier|700|1200|{"waits for rank": 2}||' slices
 	[ "$(grep -c '^waits|' slices)" -eq 3 ]
 	[ "$(grep -c '^MPI|' slices)" -eq 11 ]
 	# The path covers the run without a gap.
 	grep '^critical path|' slices | sort -t'|' -k4n | awk -F'|' 'NR > 1 && $4 != end { exit 1 } { end = $5 } END { exit end < 1300 }'
 	# 100 % compute where all are between calls, 0 % where none is.
 	grep '^counter|' slices | awk -F'|' '$2 > 110 && $2 < 190 && $3 < 99.9 { exit 1 } $2 > 1210 && $2 < 1300 && $3 > 0.1 { exit 1 }'
+}
+
+@test "perfetto: waits are those of lp-imbalance, and each message is a flow, in random runs" {
+	command -v protoc || skip "no protoc"
+	for seed in 1 2 3 4 5 6; do
+		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
+		lp-export -f perfetto t.graph | decode >slices
+		sed -n 's/^waits|\([0-9]*\)|\([^|]*\)|\([0-9]*\)|\([0-9]*\)|{\("waits for rank": \)\?\([0-9]*\)}||$/\1,\2,\3,\4,\6/p' slices | sort >seen
+		lp-export -f waits t.graph | tail -n +2 | cut -d, -f1,4-7 | sed 's/,-1$/,/' | sort >waits
+		cmp seen waits
+		cut -d'|' -f7 slices | grep -o '[0-9]*' | sort >begun
+		cut -d'|' -f8 slices | grep -o '[0-9]*' | sort >ended
+		cmp begun ended
+		lp-dump -k message t.graph | wc -l >messages
+		wc -l <begun | cmp - messages
+	done
+	[ "$(cut -d, -f2 waits | sort -u | wc -l)" -ge 4 ]
 }
 
 @test "perfetto: the time of a thread off its core is a track of its rank" {

@@ -35,12 +35,6 @@ is_all_wanted(const struct export *export)
 	    export->to_ns == INT64_MAX;
 }
 
-struct kept_row {		/* kept of a row whose edges come later; formats extend it */
-	struct row row;
-	uint64_t sent, received;
-	int32_t tag;
-	uint32_t folded;
-};
 /*
  * Reads a stream of any content for an observer of messages, or of calls, too. Then a graph goes
  * through the engine of lp-imbalance, IM, which adds the waits of each call. Returns whether these
@@ -50,8 +44,20 @@ struct imbalance;
 struct observer;
 bool observe(struct imbalance *im, struct observer *observer, struct reader *in);
 struct reader *open_stream(const char *file);
-/* Fills kept rows from the last block read. */
-void keep_rows(struct graph_input *graph);
+
+/* Rows of a location whose waits are not known yet: those of its calls that IM has not counted. */
+struct uncounted {
+	struct calls rows;
+	size_t begin;		/* rows before it are counted */
+};
+/* Adds a block. */
+void uncounted_add(struct uncounted *of, struct reader *in, const struct message *message,
+    const struct calls *block);
+/* The end of the first call. */
+size_t uncounted_end(const struct uncounted *of);
+/* The first call, up to END, is counted. Returns how many rows are dropped. */
+size_t uncounted_drop(struct uncounted *of, size_t end);
+
 /* The segments in a message; NULL: it has none. Dies on bad input. */
 const struct segments *message_segments(struct reader *in, const struct message *message,
     const struct definitions *known);

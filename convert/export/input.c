@@ -48,18 +48,36 @@ observe(struct imbalance *im, struct observer *observer, struct reader *in)
 }
 
 void
-keep_rows(struct graph_input *graph)
+uncounted_add(struct uncounted *of, struct reader *in, const struct message *message,
+    const struct calls *block)
 {
-	const struct calls *c = &graph->calls;
+	if (block->count > 0 &&
+	    (block->first != of->rows.first + of->rows.count || block->call[0] == 0))
+		die_message(in, message, "calls: the block does not follow the one before");
+	need_memory(calls_append(&of->rows, block));
+}
 
-	for (size_t i = 0; i < c->count; i++) {
-		struct kept_row *row = window_change(&graph->window, c->location, c->first + i);
+size_t
+uncounted_end(const struct uncounted *of)
+{
+	size_t end = of->begin + 1;
 
-		row->sent = c->bytes_sent[i];
-		row->received = c->bytes_received[i];
-		row->tag = c->tag[i];
-		row->folded = c->folded[i];
-	}
+	while (end < of->rows.count && of->rows.call[end] == 0)
+		end++;
+	return end;
+}
+
+size_t
+uncounted_drop(struct uncounted *of, size_t end)
+{
+	enum { MANY = 4096 };
+
+	of->begin = end;
+	if (end < MANY || end < of->rows.count - end)	/* amortised: as many as come after them */
+		return 0;
+	calls_drop(&of->rows, end);
+	of->begin = 0;
+	return end;
 }
 
 const struct segments *

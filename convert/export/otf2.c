@@ -256,7 +256,7 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		a->spots = zalloc((size_t)a->locations + 1, sizeof *a->spots);
 		for (uint32_t l = 0; l <= a->locations; l++) {
 			a->spots[l].left_ns = INT64_MIN;
-			a->spots[l].rows.location = l;
+			a->spots[l].uncounted.rows.location = l;
 		}
 		if (body_int_if(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
 			die_input(in);
@@ -284,17 +284,10 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
     const struct calls *calls)
 {
 	struct archive *a = (struct archive *)(void *)observer;
-	struct calls *rows;
 
 	take_other(a, im->graph.in, message);
-	if (!is_kind(message, "calls"))
-		return;
-	rows = &a->spots[calls->location].rows;
-	if (calls->count > 0 &&
-	    (calls->first != rows->first + rows->count || calls->call[0] == 0))
-		die_message(im->graph.in, message,
-		    "calls: the block does not follow the one before");
-	need_memory(calls_append(rows, calls));
+	if (is_kind(message, "calls"))
+		uncounted_add(&a->spots[calls->location].uncounted, im->graph.in, message, calls);
 }
 
 static void
@@ -302,20 +295,13 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
     const struct wait *waits, int count)
 {
 	struct archive *a = (struct archive *)(void *)observer;
-	struct spot *spot = &a->spots[location];
-	const struct calls *c = &spot->rows;
-	size_t end = spot->begin + 1;
+	struct uncounted *of = &a->spots[location].uncounted;
+	const size_t end = uncounted_end(of);
 
 	(void)im, (void)row;
-	while (end < c->count && c->call[end] == 0)
-		end++;
 	need_writer(a, location);
-	rows_put(a, location, c, spot->begin, end, waits, count);
-	spot->begin = end;
-	if (end >= 4096 && end >= c->count - end) {	/* amortised: as many as come after them */
-		calls_drop(&spot->rows, end);
-		spot->begin = 0;
-	}
+	rows_put(a, location, &of->rows, of->begin, end, waits, count);
+	uncounted_drop(of, end);
 }
 
 void

@@ -44,8 +44,7 @@ struct rank_of {		/* of a message of kind rank */
 
 struct spot {			/* a location */
 	OTF2_EvtWriter *writer;
-	struct calls rows;	/* read, but their waits are not yet known */
-	size_t begin;		/* rows before it are written */
+	struct uncounted uncounted;
 	int64_t left_ns;	/* of its last call; INT64_MIN: none */
 	uint32_t site;		/* whose frames are entered */
 	/* of the user, in order of time; those before REGION are written */

@@ -4,7 +4,7 @@
  * process with a track for the calls of each thread and one for its waits. Messages are flows. The
  * critical path, if known, has a track. A counter shows the share of ranks that compute.
  *
- * memory rows to which edges may still come, and BINS of the counter
+ * memory  that of lp-imbalance without causes, and BINS of the counter
  */
 #include <string.h>
 
@@ -18,56 +18,56 @@ is_wanted_rank(const struct export *export, int32_t rank)
 
 /* ---- slices of calls and their waits ---- */
 
-/* A call with its parts, COUNT rows: its own data as arguments, all its messages as flows. */
+/* The first call, with its rows up to END: its own data as arguments, all its messages as flows. */
 static void
-put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
+put_call(struct perfetto *p, uint32_t location, size_t end)
 {
-	const struct slice *call = window_row(&p->graph.window, location, seq), *longest = call;
-	const uint64_t name = name_iid(p, call->kept.row.call),
-	    site = site_iid(p, call->kept.row.site);
+	const struct spot *spot = &p->spots[location];
+	const struct calls *c = &spot->uncounted.rows;
+	const size_t at = spot->uncounted.begin;
+	const uint64_t name = name_iid(p, c->call[at]), site = site_iid(p, c->site[at]);
 
-	slice_begin(p, call->kept.row.enter_ns, THREAD_TRACK(location), name);
-	if (call->kept.row.peer != NO_PEER)
-		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.row.peer);
-	if (call->kept.tag != NO_TAG)
-		annotate(p, TAG, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.tag);
-	if (call->kept.row.comm > 0)
-		annotate(p, COMM, ANNOTATION_UINT, call->kept.row.comm);
-	if (call->kept.sent > 0)
-		annotate(p, SENT, ANNOTATION_UINT, call->kept.sent);
-	if (call->kept.received > 0)
-		annotate(p, RECEIVED, ANNOTATION_UINT, call->kept.received);
-	if (call->kept.folded > 0)
-		annotate(p, FOLDED, ANNOTATION_UINT, call->kept.folded);
+	slice_begin(p, c->enter_ns[at], THREAD_TRACK(location), name);
+	if (c->peer[at] != NO_PEER)
+		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)c->peer[at]);
+	if (c->tag[at] != NO_TAG)
+		annotate(p, TAG, ANNOTATION_INT, (uint64_t)(int64_t)c->tag[at]);
+	if (c->comm[at] > 0)
+		annotate(p, COMM, ANNOTATION_UINT, c->comm[at]);
+	if (c->bytes_sent[at] > 0)
+		annotate(p, SENT, ANNOTATION_UINT, c->bytes_sent[at]);
+	if (c->bytes_received[at] > 0)
+		annotate(p, RECEIVED, ANNOTATION_UINT, c->bytes_received[at]);
+	if (c->folded[at] > 0)
+		annotate(p, FOLDED, ANNOTATION_UINT, c->folded[at]);
 	if (site > 0)
 		annotate(p, SITE, ANNOTATION_STRING_IID, site);
-	for (size_t i = 0; i < count; i++) {
-		const struct slice *part = window_row(&p->graph.window, location, seq + i);
-
-		if (part->flow > 0)
-			proto_fixed64(&p->out, EVENT_FLOW, part->flow);
-		if (part->flow_end > 0)
-			proto_fixed64(&p->out, EVENT_FLOW_END, part->flow_end);
-		if (part->wait_end_ns > longest->wait_end_ns)
-			longest = part;
+	for (const struct flow *f = spot->flows + at; f < spot->flows + end; f++) {
+		if (f->begin > 0)
+			proto_fixed64(&p->out, EVENT_FLOW, f->begin);
+		if (f->end > 0)
+			proto_fixed64(&p->out, EVENT_FLOW_END, f->end);
 	}
-	slice_end(p, call->kept.row.leave_ns, THREAD_TRACK(location));
-	if (longest->wait_end_ns <= call->kept.row.enter_ns)
-		return;
-	slice_begin(p, call->kept.row.enter_ns, WAIT_TRACK(location), name_iid(p,
-	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER));
-	annotate(p, WAITS_FOR, ANNOTATION_UINT,
-	    (uint64_t)p->graph.known.location_rank[longest->waits_for]);
-	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
+	slice_end(p, c->leave_ns[at], THREAD_TRACK(location));
+}
+
+static void
+put_wait(struct perfetto *p, uint32_t location, const struct wait *wait)
+{
+	slice_begin(p, wait->from_ns, WAIT_TRACK(location), name_iid(p, NAME_WAIT + wait->state));
+	if (wait->cause != NOBODY)
+		annotate(p, WAITS_FOR, ANNOTATION_UINT,
+		    (uint64_t)p->known->location_rank[wait->cause]);
+	slice_end(p, wait->to_ns, WAIT_TRACK(location));
 }
 
 /* Spreads the time between calls over the bins that it overlaps. */
 static void
 add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 {
-	const double width = (double)p->graph.known.run_ns / BINS;
+	const double width = (double)p->known->run_ns / BINS;
 
-	if (width <= 0 || to_ns > p->graph.known.run_ns || from_ns < 0)
+	if (width <= 0 || to_ns > p->known->run_ns || from_ns < 0)
 		return;
 	for (size_t bin = (size_t)((double)from_ns / width);
 	    bin < BINS && (double)bin * width < (double)to_ns; bin++) {
@@ -80,38 +80,37 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* Writes the calls before SEQ, which have all their edges. */
 static void
-put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
 {
-	const int32_t rank = p->graph.known.location_rank[location];
-	const uint64_t all = window_end(&p->graph.window, location), end = seq < all ? seq : all;
-	uint64_t at = p->graph.window.lanes[location].first;
+	struct perfetto *p = (struct perfetto *)(void *)observer;
+	struct spot *spot = &p->spots[location];
+	struct uncounted *of = &spot->uncounted;
+	const size_t end = uncounted_end(of);
+	const int64_t enter_ns = of->rows.enter_ns[of->begin],
+	    leave_ns = of->rows.leave_ns[of->begin];
+	size_t dropped;
 
-	while (at < end) {
-		const struct slice *call = window_row(&p->graph.window, location, at), *part;
-		size_t count = 1;
-
-		while ((part = window_row(&p->graph.window, location, at + count)) != NULL &&
-		    part->kept.row.part > 0)
-			count++;
-		if (at + count > end)
-			break;
-		if (p->graph.known.location_thread[location] == 0 && p->left_ns[location] >= 0)
-			add_computing(p, p->left_ns[location], call->kept.row.enter_ns);
-		p->left_ns[location] = call->kept.row.leave_ns;
-		if (is_wanted(p->export, rank, call->kept.row.enter_ns, call->kept.row.leave_ns))
-			put_call(p, location, at, count);
-		at += count;
+	(void)im, (void)row;
+	if (p->known->location_thread[location] == 0 && spot->left_ns >= 0)
+		add_computing(p, spot->left_ns, enter_ns);
+	spot->left_ns = leave_ns;
+	if (is_wanted(p->export, p->known->location_rank[location], enter_ns, leave_ns)) {
+		put_call(p, location, end);
+		for (int i = 0; i < count; i++)
+			put_wait(p, location, &waits[i]);
 	}
-	window_drop(&p->graph.window, location, at);
+	dropped = uncounted_drop(of, end);
+	if (dropped > 0)
+		memmove(spot->flows, spot->flows + dropped, of->rows.count * sizeof *spot->flows);
 }
 
 /* Per cent of all ranks that compute; only for the whole run. */
 static void
 put_counter(struct perfetto *p)
 {
-	const double width = (double)p->graph.known.run_ns / BINS;
+	const double width = (double)p->known->run_ns / BINS;
 
 	if (p->export->ranks.count > 0 || width <= 0)
 		return;
@@ -121,7 +120,7 @@ put_counter(struct perfetto *p)
 
 		if (at_ns >= p->export->from_ns && at_ns <= p->export->to_ns)
 			counter_value(p, at_ns, COUNTER_TRACK,
-			    100 * p->bins[bin] / width / p->graph.known.ranks);
+			    100 * p->bins[bin] / width / p->known->ranks);
 	}
 }
 
@@ -137,7 +136,7 @@ struct region_track {
 static struct region_track *
 track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 {
-	const uint32_t thread = p->graph.known.location_thread[location];
+	const uint32_t thread = p->known->location_thread[location];
 	struct region_track *track;
 	char name[48] = "regions";
 
@@ -152,7 +151,7 @@ track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 	else if (thread > 0)
 		snprintf(name, sizeof name, "regions of thread %u", (unsigned)thread);
 	named_track(p, REGION_TRACK(location, worker),
-	    PROCESS_TRACK(p->graph.known.location_rank[location]), name, NULL);
+	    PROCESS_TRACK(p->known->location_rank[location]), name, NULL);
 	return track;
 }
 
@@ -160,7 +159,7 @@ track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 static void
 show_open(struct perfetto *p, struct region_track *track)
 {
-	const struct definitions *known = &p->graph.known;
+	const struct definitions *known = p->known;
 
 	for (; track->shown < track->count; track->shown++) {
 		const struct begun *begun = &track->open[track->shown];
@@ -202,7 +201,7 @@ take_event(struct perfetto *p, struct region_track *track, int64_t at_ns, uint32
 static void
 begin_tracks(struct perfetto *p)
 {
-	const struct definitions *known = &p->graph.known;
+	const struct definitions *known = p->known;
 
 	if (p->begun)
 		return;
@@ -217,47 +216,38 @@ begin_tracks(struct perfetto *p)
 }
 
 static void
-take_message(struct perfetto *p, size_t i)
+take_calls(struct perfetto *p, struct reader *in, const struct message *message,
+    const struct calls *block)
 {
-	const struct edge_block *e = &p->graph.edges;
-	struct slice *send = window_change(&p->graph.window, e->source[i], e->send[i]);
-	struct slice *receive = window_change(&p->graph.window, e->target[i], e->receive[i]);
-	const int64_t sent_ns = send->kept.row.enter_ns;
+	struct spot *spot = &p->spots[block->location];
+	const size_t count = spot->uncounted.rows.count;
 
-	send->flow = receive->flow_end = ++p->flows;
-	if (sent_ns <= receive->kept.row.enter_ns)
-		return;
-	receive->wait_end_ns = smaller(sent_ns, receive->kept.row.leave_ns);
-	receive->waits_for = e->source[i];
-	receive->late_sender = true;
+	begin_tracks(p);
+	uncounted_add(&spot->uncounted, in, message, block);
+	GROW(spot->flows, spot->flow_capacity, count + block->count);
+	memset(spot->flows + count, 0, block->count * sizeof *spot->flows);
+}
+
+/* NULL: its call is written, as it was overdue. */
+static struct flow *
+flow_of(const struct perfetto *p, uint32_t location, uint64_t seq)
+{
+	const struct spot *spot = &p->spots[location];
+	const uint64_t at = seq - spot->uncounted.rows.first;
+
+	return at >= spot->uncounted.begin && at < spot->uncounted.rows.count ?
+	    &spot->flows[at] : NULL;
 }
 
 static void
-take_instance(struct perfetto *p, size_t first, uint32_t count)
+take_messages(struct perfetto *p, const struct edge_block *e)
 {
-	const struct edge_block *e = &p->graph.edges;
-	const uint32_t *waits_for;
+	for (size_t i = 0; i < e->count; i++) {
+		struct flow *send = flow_of(p, e->source[i], e->send[i]);
+		struct flow *receive = flow_of(p, e->target[i], e->receive[i]);
 
-	GROW(p->members, p->member_capacity, count);
-	for (uint32_t i = 0; i < count; i++)
-		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
-		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };
-	if (is_collective_start(call_class(p->members[0].row->call)))
-		/* the wait is in the completion, which has no partner there */
-		return;
-	waits_for = collective_waits(&p->needs, &p->graph.known, p->members, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct slice *slice = window_change(&p->graph.window, p->members[i].location,
-		    p->members[i].seq);
-		int64_t late_ns;
-
-		if (waits_for[i] == NOBODY || waits_for[i] == i)
-			continue;
-		late_ns = p->members[waits_for[i]].row->enter_ns;
-		if (late_ns <= slice->kept.row.enter_ns)
-			continue;
-		slice->wait_end_ns = smaller(late_ns, slice->kept.row.leave_ns);
-		slice->waits_for = p->members[waits_for[i]].location;
+		if (send != NULL && receive != NULL)
+			send->begin = receive->end = ++p->flows;
 	}
 }
 
@@ -275,7 +265,7 @@ take_segment(struct perfetto *p, const struct segment *s)
 	name = name_iid(p, s->kind == MPI && s->call > 0 ? s->call : NAME_COMPUTE + s->kind);
 	where = site_iid(p, s->site);
 	slice_begin(p, s->begin_ns, PATH_TRACK, name);
-	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[s->location]);
+	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)p->known->location_rank[s->location]);
 	if (where > 0)
 		annotate(p, SITE, ANNOTATION_STRING_IID, where);
 	slice_end(p, s->end_ns, PATH_TRACK);
@@ -283,17 +273,16 @@ take_segment(struct perfetto *p, const struct segment *s)
 
 /* Intervals off the core, for threads that make calls; and regions. */
 static void
-take_switches(struct perfetto *p, const struct message *message)
+take_switches(struct perfetto *p, struct reader *in, const struct message *message)
 {
 	const struct samples *s = &p->switches;
 	struct region_track *track;
 	int32_t rank;
 
-	if (reader_verify(p->graph.in, message) < 0 ||
-	    samples_read(&p->switches, p->graph.in, message) < 0)
-		die_input(p->graph.in);
+	if (reader_verify(in, message) < 0 || samples_read(&p->switches, in, message) < 0)
+		die_input(in);
 	begin_tracks(p);
-	rank = p->graph.known.location_rank[s->location];
+	rank = p->known->location_rank[s->location];
 	if (s->regions && is_wanted_rank(p->export, rank)) {
 		track = track_of(p, s->location, s->worker);
 		for (size_t i = 0; i < s->count; i++)
@@ -303,10 +292,10 @@ take_switches(struct perfetto *p, const struct message *message)
 	for (size_t i = 0; i < s->count && s->worker == 0 && !s->regions; i++) {
 		if (!is_wanted(p->export, rank, s->time_ns[i], s->end_ns[i]))
 			continue;
-		if (!p->off[s->location])
+		if (!p->spots[s->location].off)
 			named_track(p, OFF_TRACK(s->location), PROCESS_TRACK(rank), "off the core",
 			    NULL);
-		p->off[s->location] = true;
+		p->spots[s->location].off = true;
 		slice_begin(p, s->time_ns[i], OFF_TRACK(s->location),
 		    name_iid(p, NAME_OFF + s->reason[i]));
 		slice_end(p, s->end_ns[i], OFF_TRACK(s->location));
@@ -314,62 +303,41 @@ take_switches(struct perfetto *p, const struct message *message)
 }
 
 static void
-take(struct perfetto *p, const struct message *message)
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *block)
 {
-	const struct definitions *known = &p->graph.known;
+	struct perfetto *p = (struct perfetto *)(void *)observer;
+	struct reader *in = im->graph.in;
 	const struct segments *path;
-	size_t first = 0;
 
-	switch (graph_take(&p->graph, message)) {
-	case GRAPH_RUN:
-		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
-		memset(p->left_ns, -1, known->location_count * sizeof *p->left_ns);
-		p->off = zalloc(known->location_count, sizeof *p->off);
-		break;
-	case GRAPH_CALLS:
-		begin_tracks(p);
-		keep_rows(&p->graph);
-		break;
-	case GRAPH_MESSAGES:
-		for (size_t i = 0; i < p->graph.edges.count; i++)
-			take_message(p, i);
-		break;
-	case GRAPH_COLLECTIVES:
-		for (size_t i = 0; i < p->graph.edges.instances; first += p->graph.edges.size[i++])
-			take_instance(p, first, p->graph.edges.size[i]);
-		break;
-	case GRAPH_SETTLED: case GRAPH_SYNC:
-		for (uint32_t l = 0; l < known->location_count; l++)
-			put_calls(p, l, p->graph.seqs[l]);
-		break;
-	default:
-		if (is_kind(message, "switched") || is_kind(message, "regions"))
-			take_switches(p, message);
-		path = message_segments(p->graph.in, message, known);
-		for (size_t i = 0; path != NULL && i < path->count; i++)
+	if (is_kind(message, "run")) {
+		p->spots = zalloc(p->known->location_count, sizeof *p->spots);
+		for (uint32_t l = 0; l < p->known->location_count; l++)
+			p->spots[l].left_ns = -1;
+	} else if (is_kind(message, "calls"))
+		take_calls(p, in, message, block);
+	else if (is_kind(message, "messages"))
+		take_messages(p, &im->graph.edges);
+	else if (is_kind(message, "switched") || is_kind(message, "regions"))
+		take_switches(p, in, message);
+	else if ((path = message_segments(in, message, p->known)) != NULL)
+		for (size_t i = 0; i < path->count; i++)
 			take_segment(p, &path->at[i]);
-	}
 }
 
 void
 export_perfetto(const struct export *export)
 {
-	static struct perfetto p = { .graph.row_bytes = sizeof(struct slice) };
-	struct progress progress = { 0 };
-	struct message message;
+	static struct imbalance im;
+	static struct perfetto p = { .observer = { .message = see_message, .call = see_call } };
 
 	p.export = export;
+	p.known = &im.graph.known;
 	p.bins = zalloc(BINS, sizeof *p.bins);
-	graph_open(&p.graph, export->files[0], READ_STREAM);
 	text_begin(&p.text, export->out.file, export->out.name);
 	perfetto_begin(&p);
-	while (progress_next(&progress, p.graph.in, &message))
-		take(&p, &message);
-	if (p.graph.known.ranks == 0)
-		die("the stream has no message of kind run");
+	observe(&im, &p.observer, open_stream(export->files[0]));
 	begin_tracks(&p);
-	for (uint32_t l = 0; l < p.graph.known.location_count; l++)
-		put_calls(&p, l, UINT64_MAX);
 	if (p.slices == 0)
 		die("nothing has the ranks and times asked for");
 	put_counter(&p);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "../../base/run/collective.h"
 #include "../../base/stream/samples.h"
+#include "../../base/waits/waits.h"
 #include "export.h"
 
 /* The wire format of protocol buffers: a varint and three kinds of fields, in a growing buffer. */
@@ -105,10 +105,11 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FOLDED, ANNOTATIONS };
 
-/* Names of slices: calls by their index, then these. NAME_OFF: plus the reason. */
-enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER,
-    NAME_LATE_MEMBER, NAME_OFF,
-    NAME_REGION = NAME_OFF + OFF_UNKNOWN + 1 };	/* plus its number; 0: it has no name */
+/* Names of slices: calls by their index, then these. */
+enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START,
+    NAME_OFF,					/* plus the reason */
+    NAME_WAIT = NAME_OFF + OFF_UNKNOWN + 1,	/* plus the state */
+    NAME_REGION = NAME_WAIT + STATES };		/* plus its number; 0: it has no name */
 
 /* Tracks. */
 enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
@@ -119,17 +120,18 @@ enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
 #define REGION_TRACK(location, worker) \
 	(UINT64_C(1) << 63 | (uint64_t)(location) << 32 | (worker))
 
-struct slice {
-	struct kept_row kept;		/* must be first */
-	uint64_t flow, flow_end;	/* 0: no message */
-	int64_t wait_end_ns;		/* since its enter; 0: none */
-	uint32_t waits_for;		/* location */
-	bool late_sender;
+struct spot {			/* a location */
+	struct uncounted uncounted;
+	struct flow { uint64_t begin, end; } *flows;	/* of these rows; 0: no message */
+	size_t flow_capacity;
+	int64_t left_ns;	/* of its last call; -1: none */
+	bool off;		/* it has a track for its time off the core */
 };
 
 struct perfetto {
+	struct observer observer;	/* must be first: its caller knows only this */
 	const struct export *export;
-	struct graph_input graph;
+	const struct definitions *known;
 	struct text text;
 	struct proto out;		/* for the text */
 	uint64_t flows, slices;
@@ -137,18 +139,13 @@ struct perfetto {
 	size_t named_capacity;
 	bool *told;			/* sites already written, by number */
 	size_t told_capacity;
-	/* by location: it has a track for its time off the core */
-	bool *off;
+	struct spot *spots;
 	struct samples switches;	/* as read, or regions */
 	struct region_track *region_tracks;
 	size_t region_track_count, region_track_capacity;
 	/* begun: a block came, so threads are defined; path: a segment came */
 	bool begun, path;
-	int64_t *left_ns;		/* of the last call, by location; -1: none */
 	double *bins;			/* computation over time, ns */
-	struct needs needs;		/* of an instance */
-	struct member *members;
-	size_t member_capacity;
 };
 
 /* perfetto_packets.c */

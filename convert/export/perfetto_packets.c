@@ -11,7 +11,7 @@ static const char *const annotation_names[] = { [PEER] = "peer", [TAG] = "tag",
     [WAITS_FOR] = "waits for rank", [RANK] = "rank", [FOLDED] = "further calls" };
 
 static const char *const own_names[] = { "compute", "MPI", "transfer", "start of the process",
-    "late sender", "late to a collective", "blocked", "preempted", "not known" };
+    "blocked", "preempted", "not known" };
 
 void
 perfetto_flush(struct perfetto *p)
@@ -71,8 +71,9 @@ name_iid(struct perfetto *p, uint32_t name)
 	if (!*AT(p->named, p->named_capacity, name)) {
 		p->named[name] = true;
 		intern(p, INTERNED_EVENT_NAMES, name + (uint64_t)1, name < NAME_COMPUTE ?
-		    call_name(name) : name < NAME_REGION ? own_names[name - NAME_COMPUTE] :
-		    name == NAME_REGION ? "(no name)" : p->graph.known.regions[name - NAME_REGION]);
+		    call_name(name) : name < NAME_WAIT ? own_names[name - NAME_COMPUTE] :
+		    name < NAME_REGION ? state_names[name - NAME_WAIT] :
+		    name == NAME_REGION ? "(no name)" : p->known->regions[name - NAME_REGION]);
 	}
 	return name + (uint64_t)1;
 }
@@ -81,11 +82,11 @@ name_iid(struct perfetto *p, uint32_t name)
 uint64_t
 site_iid(struct perfetto *p, uint32_t site)
 {
-	if (site == 0 || site >= p->graph.known.site_count)
+	if (site == 0 || site >= p->known->site_count)
 		return 0;
 	if (!*AT(p->told, p->told_capacity, site)) {
 		p->told[site] = true;
-		intern(p, INTERNED_STRINGS, site, site_text(&p->graph.known, site));
+		intern(p, INTERNED_STRINGS, site, site_text(p->known, site));
 	}
 	return site;
 }
@@ -128,11 +129,11 @@ named_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name
 void
 location_tracks(struct perfetto *p, uint32_t location)
 {
-	const int32_t rank = p->graph.known.location_rank[location];
+	const int32_t rank = p->known->location_rank[location];
 	char name[48];
 
-	snprintf(name, sizeof name, p->graph.known.location_thread[location] == 0 ? "MPI" :
-	    "MPI of thread %u", (unsigned)p->graph.known.location_thread[location]);
+	snprintf(name, sizeof name, p->known->location_thread[location] == 0 ? "MPI" :
+	    "MPI of thread %u", (unsigned)p->known->location_thread[location]);
 	track_begin(p, THREAD_TRACK(location));
 	proto_begin(&p->out, TRACK_THREAD);
 	proto_uint(&p->out, THREAD_PID, (uint64_t)rank + 1);

@@ -342,6 +342,20 @@ take_segment(struct output *o, const struct segment *s)
 }
 
 static void
+keep_rows(struct output *o)
+{
+	const struct calls *c = &o->graph.calls;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct kept_row *row = window_change(&o->graph.window, c->location, c->first + i);
+
+		row->sent = c->bytes_sent[i];
+		row->received = c->bytes_received[i];
+		row->tag = c->tag[i];
+	}
+}
+
+static void
 take(struct output *o, const struct message *message)
 {
 	const struct definitions *known = o->known;
@@ -355,7 +369,7 @@ take(struct output *o, const struct message *message)
 		break;
 	case GRAPH_CALLS:
 		begin_records(o);
-		keep_rows(&o->graph);
+		keep_rows(o);
 		break;
 	case GRAPH_MESSAGES:
 		for (size_t i = 0; i < o->graph.edges.count; i++)

@@ -34,6 +34,12 @@ struct sent {				/* a message */
 	int32_t tag;
 };
 
+struct kept_row {		/* kept of a row whose edges come later */
+	struct row row;
+	uint64_t sent, received;
+	int32_t tag;
+};
+
 struct output {
 	struct graph_input graph;
 	const struct definitions *known;	/* of the graph */
