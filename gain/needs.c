@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gain.h"
 
-#include "../base/tool/search.h"
-
 /* ---- rows that each row of the stretch may have waited for --------------------------- */
 
 enum { NO_GATE = UINT32_MAX };
@@ -38,41 +36,26 @@ add_to_hub(struct hubs *hubs, uint32_t source)
 	hubs->end[hubs->count - 1] = hubs->source_count;
 }
 
-ORDER(by_enter, struct entered, BY(enter_ns) BY(member))
-#define ENTERED_BEFORE(member, ns) ((member)->enter_ns < (ns))
-SEARCH(entered, struct entered, int64_t, ENTERED_BEFORE)
-
-/*
- * Libraries make members wait for others whose data they do not need: a rank that passes on data
- * of a third one, or has no buffer left. Who was in the call when others came was waiting for the
- * last of them.
- */
+/* Whom a member waited for in a tree it needs, too. */
 static void
-gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count)
+gate_in_tree(const struct dag *dag, struct hubs *hubs, struct needs *needs,
+    const struct member *members, uint32_t count)
 {
-	const bool is_scan = call_class(members->row->call) == CLASS_SCAN;
-	struct entered *order = zalloc(count, sizeof *order);
-
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = (struct entered){ members[i].row->enter_ns, 0, i };
-	SORT(order, count, by_enter);
+	collective_waits(needs, dag->stretch->known, members, count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct member *me = &members[order[i].member];
-		/* the last that entered before this one left */
-		const size_t before = entered(order + i + 1, count - i - 1, me->row->leave_ns);
-		const struct member *last = &members[order[i + before].member];
-		uint32_t *gate = &hubs->gate[row_number(dag, me->location, me->seq)], hub;
+		uint32_t *gate = &hubs->gate[row_number(dag, members[i].location, members[i].seq)];
+		const struct member *of;
+		uint32_t hub;
 
-		if (last->row->enter_ns <= me->row->enter_ns ||
-		    (*gate != NO_GATE && *gate >= dag->events && !is_scan))
+		if (needs->in_tree[i] == NOBODY)
 			continue;
+		of = &members[needs->in_tree[i]];
 		hub = add_hub(dag, hubs);
 		if (*gate != NO_GATE)
 			add_to_hub(hubs, *gate);
-		add_to_hub(hubs, hubs->enter[row_number(dag, last->location, last->seq)]);
+		add_to_hub(hubs, hubs->enter[row_number(dag, of->location, of->seq)]);
 		*gate = hub;
 	}
-	free(order);
 }
 
 /* The dependents of a group need the enters of its sources: base/run/collective.h. */
@@ -110,7 +93,7 @@ gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
 		}
 	}
 	if (needs->count > 0 && passes_on(class))
-		gate_seen(dag, hubs, members, count);
+		gate_in_tree(dag, hubs, needs, members, count);
 }
 
 /* Collectives in the stretch. Those at its ends are the begin and the end instead. */

@@ -95,10 +95,8 @@ add_edges(struct graph *graph, struct tree *tree)
 	struct member *members = zalloc(tree->size, sizeof *members);
 	struct row *ends = zalloc(tree->size, sizeof *ends);
 	const struct row not_known = { .enter_ns = INT64_MIN, .leave_ns = INT64_MIN };
-	uint32_t *needed = zalloc(tree->size, sizeof *needed);
 	uint32_t *end_of = zalloc(tree->size, sizeof *end_of);
-	const uint32_t *waits_for;
-	struct needs needs = { 0 };
+	struct needs needs = { .ends = ends };
 
 	SORT(tree->starts, tree->size, by_rank);
 	SORT(tree->ends, tree->ended, by_rank);
@@ -112,15 +110,12 @@ add_edges(struct graph *graph, struct tree *tree)
 		    tree->ends[end].operation : NONE;
 		ends[i] = end_of[i] != NONE ? tree->ends[end].row : not_known;
 	}
-	memcpy(needed, collective_waits(&needs, &graph->known, members, tree->size),
-	    tree->size * sizeof *needed);
-	needs.ends = ends;
-	waits_for = collective_waits(&needs, &graph->known, members, tree->size);
+	collective_waits(&needs, &graph->known, members, tree->size);
 	for (uint32_t i = 0; i < tree->size; i++)
-		if (waits_for[i] != needed[i])
-			edge_add(graph, EDGE_HOLD, tree->starts[waits_for[i]].operation, end_of[i]);
+		if (needs.in_tree[i] != NOBODY)
+			edge_add(graph, EDGE_HOLD, tree->starts[needs.in_tree[i]].operation,
+			    end_of[i]);
 	needs_free(&needs);
-	free(needed);
 	free(end_of);
 	free(ends);
 	free(members);

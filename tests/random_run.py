@@ -46,6 +46,7 @@ class Row:
         self.other = None        # (location, seq): whose enter may block this row's call
         self.is_send = False
         self.needs = []          # rows whose enters it needs, besides its own
+        self.tree = None         # one that it waited for, though it does not need it
         self.finds = False       # a probe that says so
         self.site = 0
 
@@ -145,7 +146,8 @@ class Run:
             row.needs = [(members[w], seqs[w]) for w in waits[i]]
             best = max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
             if like == call and call in PASS_ON:
-                best = self.in_tree(i, best, enters, row.enter, row.leave, members)
+                needed, best = best, self.in_tree(i, best, enters, row.enter, row.leave, members)
+                row.tree = (members[best], seqs[best]) if best != needed else None
             if best != i:
                 row.other = (members[best], seqs[best])
         self.collectives.append(sorted(zip(members, seqs)))

@@ -26,7 +26,6 @@ class Model:
 
     def __init__(self, run):
         self.run, self.needs, self.weight, self.site, self.time = run, {}, {}, {}, {}
-        self.members = {row: rows for rows in run.collectives for row in rows}
         for location, rows in enumerate(run.rows):
             before = None
             for seq, row in enumerate(rows):
@@ -47,20 +46,13 @@ class Model:
     def gates(self, location, seq):
         call, needs = self.run.rows[location][seq], []
         for edge in self.run.edge_rows(location, seq):
-            gates = list(edge.needs)
-            if edge.call == "MPI_Scan" or (edge.call in ("MPI_Bcast", "MPI_Reduce") and len(gates) < 2):
-                gates += self.last_inside(call, self.members[location, seq])
+            gates = edge.needs + [edge.tree] * (edge.tree is not None)
             last = max(map(self.enter_ns, gates), default=-1)
             if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and
                                      last < call.enter):
                 continue
             needs += [(r, s - self.run.rows[r][s].part, 0) for r, s in gates]
         return needs
-
-    def last_inside(self, call, rows):
-        """Of these the last entered while the call went on."""
-        inside = [row for row in rows if call.enter < self.enter_ns(row) < call.leave]
-        return [max(inside, key=lambda row: (self.enter_ns(row), row))] if inside else []
 
     def end(self, weight):
         """The end of the run if activities take that long."""
@@ -166,8 +158,8 @@ def check_alternatives(model, path, length):
         first, begin_ns = last, end_ns
 
 
-def check(seed, more):
-    run, stream = random_run.make(seed, more)
+def check(seed, more, unit):
+    run, stream = random_run.make(seed, more, 1, unit)
     graph = random_run.tool("lp-graph", "--polls", "work", data=stream)
     model = Model(run)
     length = model.end(model.weight)
@@ -184,7 +176,7 @@ if __name__ == "__main__":
     for number in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
         try:
             for more in (False, True):
-                check(number, more)
+                check(number, more, 1 if number % 2 else 1000)      # in microseconds, some wait in trees
         except (random_run.Wrong, trace.Damaged) as error:
             print(f"seed {number}{' more' if more else ''}: {error}")
             sys.exit(1)

@@ -190,6 +190,7 @@ needs_free(struct needs *needs)
 	free(needs->sources);
 	free(needs->dependents);
 	free(needs->waits_for);
+	free(needs->in_tree);
 	free(needs->entered);
 }
 
@@ -284,7 +285,7 @@ wait_in_tree(struct needs *needs, const struct member *members, uint32_t count)
 			since_ns = larger(since_ns, members[*waits_for].row->enter_ns);
 		last = waited_in_tree(all, taking_part, since_ns, leave_ns);
 		if (last != NOBODY)
-			*waits_for = last;
+			*waits_for = needs->in_tree[all[p].member] = last;
 	}
 }
 
@@ -329,9 +330,10 @@ collective_waits(struct needs *needs, const struct definitions *d, const struct 
 
 	collective_needs(needs, d, members, count);
 	GROW(needs->waits_for, needs->waits_capacity, count);
+	GROW(needs->in_tree, needs->tree_capacity, count);
 	GROW(needs->entered, needs->entered_capacity, count);
 	for (uint32_t i = 0; i < count; i++)
-		needs->waits_for[i] = NOBODY;
+		needs->waits_for[i] = needs->in_tree[i] = NOBODY;
 	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
 		const uint32_t *source = needs->sources + n->source;
 		const uint32_t *dependent = needs->dependents + n->dependent;

@@ -56,9 +56,10 @@ struct needs {
 	struct need *groups;
 	uint32_t *sources, *dependents;
 	size_t count, capacity, source_capacity, dependent_capacity;
-	uint32_t *waits_for;			/* by member */
+	uint32_t *waits_for;			/* by member, like the next line */
+	uint32_t *in_tree;	/* whom it waited for although it does not need that one; or NOBODY */
 	struct entered *entered;
-	size_t waits_capacity, entered_capacity;
+	size_t waits_capacity, tree_capacity, entered_capacity;
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
 	/* The caller's, by member: the rows that complete what the members start. NULL: none. */
 	const struct row *ends;
