@@ -57,7 +57,7 @@ struct needs {
 	uint32_t *sources, *dependents;
 	size_t count, capacity, source_capacity, dependent_capacity;
 	uint32_t *waits_for;			/* by member, like the next line */
-	uint32_t *in_tree;	/* whom it waited for although it does not need that one; or NOBODY */
+	uint32_t *in_tree;		/* whom it waited for without needing it; or NOBODY */
 	struct entered *entered;
 	size_t waits_capacity, tree_capacity, entered_capacity;
 	struct comm_ranks *ranks;		/* may be shared; NULL: it gets its own */
