@@ -154,9 +154,23 @@ class Run:
         if like != call and like in PASS_ON:
             self.started.append((members, seqs, [max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
                                                  for i in range(len(members))]))
-        if self.unit > 1 and like != call and like in PASS_ON and self.random.random() < 0.5:
-            for rank in members:
-                self.complete(rank, self.to_wait[rank][-1:])     # at once, as if it were a blocking call
+        if self.unit > 1 and like != call and like not in NEIGHBOUR and self.random.random() < 0.5:
+            self.complete_together(members, self.random.random() < 0.5)
+
+    def complete_together(self, members, overlapped):
+        """What the members have started: at once, as if it were a blocking call, or when one that computed is in a call again."""
+        for rank in members if overlapped else ():
+            for _ in range(self.random.randint(0, 2)):
+                self.compute(rank)
+                self.add(rank, "MPI_Iprobe", self.clock[rank], self.clock[rank] + self.cost(), comm=1, peer=ANY, tag=ANY)
+            self.compute(rank)
+        back = max(self.clock[rank] for rank in members)
+        for rank in members:
+            seq, kind, ready, message = self.to_wait[rank].pop()
+            if overlapped and self.random.random() < 0.7:
+                ready = max(ready, back)
+            self.to_wait[rank].append((seq, kind, ready, message))
+            self.complete(rank, self.to_wait[rank][-1:])
 
     def in_tree(self, i, needed, enters, since, leave, members):
         """The last that entered before member I left, if before that nobody did for 10 us and more than half of the time."""
