@@ -140,6 +140,7 @@ consider_sync(struct graph *graph, const struct instance *instance, const uint64
 	}
 	locks_decide(graph, number, INT64_MIN);
 	holds_decide(graph, number, INT64_MIN);
+	backgrounds_decide(graph, number, INT64_MIN);
 	/*
 	 * After a candidate that only some ranks counted, ranks number candidates differently, and
 	 * marks are wrong. All rows before this instance have been read, so such an earlier one has
@@ -273,8 +274,8 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance->begin = (struct beginning){ p->seq, p->enter_ns, p->location };
 		instance->spawns = true;
 	}
-	if (p->in_tree)
-		tree_started(graph, p, instance->size);
+	if (p->in_background)
+		background_started(graph, p, instance->size);
 	instance->operations[instance->arrived++] = operation_of_parcel(graph, p);
 	instance->open += p->open;
 	if (p->enter_ns > instance->last_enter_ns)
@@ -337,7 +338,7 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	} else
 		parcel.index = count_one(graph, COUNT_COLLECTIVES, comm, row->rank, 0);
 	at->candidates += is_candidate(graph, members, comm, row->call);
-	tree_open(graph, row, &parcel);
+	background_open(graph, row, &parcel);
 	parcel_post(graph, row, collective_shard(graph, &parcel), &parcel);
 }
 

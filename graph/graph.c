@@ -91,7 +91,7 @@ void
 graph_begin(struct graph *graph, uint32_t shards)
 {
 	graph->free_operation = NONE;
-	graph->next_tree_ns = INT64_MAX;
+	graph->next_background_ns = INT64_MAX;
 	locks_begin(graph);
 	holds_begin(graph);
 	edges_begin(graph);
@@ -106,7 +106,7 @@ graph_end(struct graph *graph)
 	epoch_end(graph);
 	locks_decide(graph, NONE, INT64_MAX);
 	holds_decide(graph, NONE, INT64_MAX);
-	trees_decide(graph, INT64_MAX);
+	backgrounds_decide(graph, NONE, INT64_MAX);
 	collective_end(graph);
 	edges_flush(graph);
 }
@@ -200,7 +200,7 @@ settle(struct graph *graph, const struct message *reached, uint64_t rows)
 		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
-	trees_decide(graph, until_ns);
+	backgrounds_decide(graph, 0, until_ns);
 	if (graph->overdue == NULL)
 		graph->overdue = overdue_new(locations);
 	if (reached != NULL)

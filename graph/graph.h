@@ -64,8 +64,16 @@ struct location {
 		size_t begin, end, capacity;
 		size_t to_come;		/* the last ones: their rows have not been matched */
 		int64_t last_leave_ns;	/* of the rows seen */
+		int64_t all_ns;		/* sum of those matched that are in no wait by polls */
 		bool in_wait;		/* the last one matched is part of a wait by polls */
 	} computings;
+	/* Collectives that it has started and not completed: see background.c. */
+	struct started {
+		uint64_t seq;
+		int64_t leave_ns, computed_ns;	/* of the start; computings.all_ns then */
+		uint32_t comm, order, index;	/* as of a parcel */
+	} *started;
+	size_t started_count, started_capacity;
 };
 
 struct counts {		/* uint64_t only: shards.c sums them */
@@ -104,8 +112,8 @@ struct graph {
 	struct counters *counters;
 	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
-	struct trees *trees;	/* see trees.c; the first to be decided, or later: */
-	int64_t next_tree_ns;
+	struct backgrounds *backgrounds;
+	int64_t next_background_ns;	/* until then none can be decided */
 	struct crossings crossings;
 	struct edges *edges;
 	struct epochs *epochs;
@@ -152,17 +160,18 @@ void pass_on(struct graph *graph, const struct message *message, const struct ca
  * Each shard of a run has its own graph. An operation on another shard goes there as a parcel. A
  * send goes to the shard of its target, and so do a send that may be held up, an end of an epoch
  * and a call of a lock. A member of a collective goes to the shard that counts this instance, and
- * so does its completion (trees.c).
+ * so do its completion, and calls after computations before that (background.c).
  */
 enum parcel_kind {
-	PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_HOLD, PARCEL_MEMBER, PARCEL_TREE_END
+	PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_HOLD, PARCEL_MEMBER, PARCEL_END, PARCEL_BACK
 };
 
 struct parcel {
 	uint64_t seq;
 	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the enter of its end */
 	int64_t open;			/* of a member: requests pending */
-	int64_t locked_ns;		/* of a lock: when MPI_Win_lock returned */
+	int64_t since_ns;	/* of a lock: when MPI_Win_lock returned; back: see background.c */
+	int64_t called_ns;		/* back: likewise */
 	uint32_t location, comm;
 	uint32_t index;	/* of the epoch of the pair; of the collective of the communicator */
 	uint32_t order;	/* of a persistent collective, whose starts INDEX counts; or 0 */
@@ -173,7 +182,7 @@ struct parcel {
 	uint8_t kind, end;		/* end: of an epoch, see epochs.c; of a lock, locks.c */
 	bool shared, used;		/* lock: see locks.c */
 	bool only;			/* hold: see holds.c */
-	bool in_tree, has_data;		/* member: see trees.c */
+	bool in_background, has_data;	/* member: see background.c */
 };
 
 /*
@@ -270,7 +279,7 @@ struct request {
 	uint32_t operation;	/* an open receive; NONE: a persistent request, or an epoch */
 	enum call_class class;
 	uint32_t order;		/* of a persistent collective, or what it starts; of an epoch */
-	uint32_t starts;	/* of a persistent collective; of a started one its index */
+	uint32_t starts;	/* of a persistent collective */
 	uint32_t comm;		/* of a send; the MPI window of an epoch */
 	int32_t peer;		/* the other rank there */
 };
@@ -331,14 +340,17 @@ void collective_end(struct graph *graph);
 void crossing_mark(struct crossings *crossings, uint32_t from, uint32_t to);
 
 /*
- * trees.c: completions of collectives that a member held up which MPI does not let them wait for.
- * A row starts such a collective, maybe; and completes it: false if it started something else.
+ * background.c: completions of collectives that a member held up which MPI does not let them wait
+ * for. A row starts such a collective, maybe; or completes it, false: it started something else; or
+ * ends a computation that began at FROM_NS. BEFORE, UNTIL_NS: as for locks.
  */
-void tree_open(struct graph *graph, const struct graph_row *row, struct parcel *start);
-bool tree_close(struct graph *graph, const struct graph_row *row, struct request *start);
-void tree_started(struct graph *graph, const struct parcel *parcel, uint32_t size);
-void tree_ended(struct graph *graph, const struct parcel *parcel);
-void trees_decide(struct graph *graph, int64_t until_ns);	/* as for locks */
+void background_open(struct graph *graph, const struct graph_row *row, struct parcel *start);
+bool background_close(struct graph *graph, const struct graph_row *row);
+void background_back(struct graph *graph, const struct graph_row *row, int64_t from_ns);
+void background_started(struct graph *graph, const struct parcel *parcel, uint32_t size);
+void background_ended(struct graph *graph, const struct parcel *parcel);
+void background_returned(struct graph *graph, const struct parcel *parcel);
+void backgrounds_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 
 /* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
 void epoch_open(struct graph *graph, const struct graph_row *row, enum call_class class);

@@ -121,10 +121,16 @@ hold_reached(struct graph *graph, const struct graph_row *row)
 	size_t known = c->end - c->to_come;
 
 	if (c->to_come > 0 && c->at[known].seq == row->seq) {
+		const struct computing now = c->at[known];
+
 		c->at[known].candidates = row->candidates;
-		c->at[known].enter_ns = enter_ns;
-		c->in_wait = enter_ns < c->at[known++].to_ns;
+		c->at[known++].enter_ns = enter_ns;
+		c->in_wait = enter_ns < now.to_ns;
 		c->to_come--;
+		if (!c->in_wait) {
+			c->all_ns += now.to_ns - now.from_ns;
+			background_back(graph, row, now.from_ns);
+		}
 	}
 	c->in_wait &= known > c->begin && c->at[known - 1].enter_ns == enter_ns;
 	if (!c->in_wait)

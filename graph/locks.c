@@ -80,7 +80,7 @@ post(struct graph *graph, const struct graph_row *row, const struct lock *lock, 
 	parcel_to_target(graph, row, &(struct parcel){ .kind = PARCEL_LOCK, .comm = lock->win,
 	    .source = lock->origin, .target = lock->target,
 	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i],
-	    .locked_ns = lock->locked_ns, .shared = lock->shared, .used = lock->used,
+	    .since_ns = lock->locked_ns, .shared = lock->shared, .used = lock->used,
 	    .end = (uint8_t)end });
 }
 
@@ -131,7 +131,7 @@ lock_arrived(struct graph *graph, const struct parcel *p)
 	stretch = &locks->stretches[at];
 	calls = p->end == UNLOCK_ENDS ? &stretch->unlocks : &stretch->waiters;
 	*APPEND(calls->at, calls->count, calls->capacity) = (struct lock_call){ p->enter_ns,
-	    p->leave_ns, p->locked_ns, p->comm, operation_of_parcel(graph, p), p->source, p->target,
+	    p->leave_ns, p->since_ns, p->comm, operation_of_parcel(graph, p), p->source, p->target,
 	    p->shared, p->used, p->end == LATER_WAITS };
 }
 

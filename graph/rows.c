@@ -95,14 +95,13 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		    request->class == CLASS_SEND_START) {
 			hold_row(graph, row, request->comm, request->peer, true);
 			request_close(graph, request);
-		} else if (request == NULL || !tree_close(graph, row, request))
+		} else if (request != NULL || !background_close(graph, row))
 			match_complete(graph, row);
 		break;
 	case CLASS_REQUEST_FREE:
 		if (!row->refers)
 			break;
-		request = request_find(graph, row->starter, row->start);
-		if ((request != NULL && tree_close(graph, row, request)) ||
+		if (background_close(graph, row) ||
 		    request_free(graph, row->starter, row->start))
 			graph->locations[row->starter].open--;
 		break;

@@ -28,7 +28,8 @@ parcel_arrived(struct graph *graph, const struct parcel *parcel)
 	static void (*const arrived[])(struct graph *, const struct parcel *) = {
 		[PARCEL_SEND] = channel_send, [PARCEL_EPOCH] = epoch_arrived,
 		[PARCEL_LOCK] = lock_arrived, [PARCEL_HOLD] = hold_arrived,
-		[PARCEL_MEMBER] = collective_arrived, [PARCEL_TREE_END] = tree_ended };
+		[PARCEL_MEMBER] = collective_arrived, [PARCEL_END] = background_ended,
+		[PARCEL_BACK] = background_returned };
 
 	arrived[parcel->kind](graph, parcel);
 }
@@ -96,7 +97,7 @@ decide_waits(struct rounds *r)
 	for (struct shard *s = r->own; s < r->own_end; s++) {
 		locks_decide(&s->graph, (uint32_t)all[0], r->come_ns);
 		holds_decide(&s->graph, (uint32_t)all[0], r->come_ns);
-		trees_decide(&s->graph, r->come_ns);
+		backgrounds_decide(&s->graph, (uint32_t)all[0], r->come_ns);
 	}
 }
 

@@ -320,6 +320,45 @@ late_in_tree() {
 	[ "$(late_in_tree '' '' 50000 '3 MPI_Recv 102000 109000')" = $'[3,0,1,1]\n[3,0,2,1]' ]
 }
 
+# Rank 1 has started the collective and computes; CALLS: between its start and completion, or instead of the latter.
+held_in_background() {
+	pack <<-END | lp-graph 2>/dev/null | tee held.graph | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'
+		trace ranks=3 ${3:-}
+		0 ${2:-MPI_Iallreduce} 1000 2000 comm=1 sent=8 received=8 as=a
+		0 MPI_Wait 5000 103000 of=a
+		1 ${2:-MPI_Iallreduce} 1500 2500 comm=1 sent=8 received=8 as=a
+		${1:-1 MPI_Wait 100000 103500 of=a}
+		2 ${2:-MPI_Iallreduce} 2000 3000 comm=1 sent=8 received=8 as=a
+		2 MPI_Iprobe 3100 59900 comm=1 peer=any tag=any
+		2 MPI_Wait 60000 102000 of=a
+		0 MPI_Barrier 200000 210000 comm=1
+		1 MPI_Barrier 200000 210000 comm=1
+		2 MPI_Barrier 200000 210000 comm=1
+	END
+}
+
+@test "the completion of a collective waits for a member that computes, until it is in a call again" {
+	local back=$'\n\t\t1 MPI_Wait 100000 103500 of=a' call
+	for call in MPI_Iallreduce MPI_Ibarrier MPI_Ialltoallv MPI_Ibcast; do
+		[ "$(held_in_background '' $call)" = $'[1,1,0,1]\n[1,1,2,2]' ]
+	done
+	held_in_background >held
+	[ "$(lp-imbalance -F json held.graph | jq -c '[.wait_states[] | select(.name == "wait_at_nxn") | .count, (.wait_s * 1e9 | round)]')" = \
+		'[2,135000]' ]
+	[ "$(lp-dump -k matching held.graph | jq -c '[.syncs, .refused_pending]')" = '[1,0]' ]
+	lp-critpath -F json held.graph | jq -e '[.segments[] | select(.end_ns <= 100000 and .begin_ns >= 2500)] | all(.rank == 1 and .kind == "compute")'
+	# In another call, or after calls for a short time.
+	[ "$(held_in_background "1 MPI_Iprobe 98000 98500 comm=1 peer=any tag=any${back/100000/99000}")" = $'[1,1,0,1]\n[1,1,2,2]' ]
+	[ "$(held_in_background "1 MPI_Iprobe 60000 60100 comm=1 peer=any tag=any$back")" = $'[1,2,0,1]\n[1,2,2,2]' ]
+	[ "$(held_in_background '1 MPI_Request_free 100000 103500 of=a')" = $'[1,1,0,1]\n[1,1,2,2]' ]
+	# In calls for most of the time; back after the others have left, or long before; a neighbourhood; which thread it is, is not known.
+	[ -z "$(held_in_background "1 MPI_Iprobe 3000 80000 comm=1 peer=any tag=any$back")" ]
+	[ -z "$(held_in_background '1 MPI_Wait 103100 103500 of=a')" ]
+	[ -z "$(held_in_background '1 MPI_Wait 32000 103500 of=a')" ]
+	[ -z "$(held_in_background '' MPI_Ineighbor_alltoall)" ]
+	[ -z "$(held_in_background '' '' $'locations=4\nlocation location=3 rank=2 thread=1')" ]
+}
+
 @test "graph, critpath and imbalance equal brute force on 100 random runs" {
 	run -0 tests/random_run.py check 1 100
 	[ -z "$output" ]

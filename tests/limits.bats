@@ -77,3 +77,13 @@ wrong_order() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[ "${#stderr}" -gt 1000 ] && [ "${#stderr}" -lt 1100 ]
 }
+
+@test "completions wait for a rank that computes if at most 15 other collectives were started later" {
+	for count in 16 17; do
+		for rank in 0 1; do
+			for i in $(seq $count); do echo "$rank MPI_Ibarrier $((1000 * i)) +100 comm=1 as=r${rank}_$i"; done
+			for i in $(seq $count); do echo "$rank MPI_Wait $((rank == 0 ? 50000 : 200000)) 210000 of=r${rank}_$i"; break; done
+		done | sed '1i trace ranks=2' | pack | lp-graph 2>/dev/null | lp-dump | grep -c '"hold"' >holds.$count || :
+	done
+	[ "$(cat holds.16 holds.17)" = $'1\n0' ]
+}

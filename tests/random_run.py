@@ -151,9 +151,9 @@ class Run:
             if best != i:
                 row.other = (members[best], seqs[best])
         self.collectives.append(sorted(zip(members, seqs)))
-        if like != call and like in PASS_ON:
-            self.started.append((members, seqs, [max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
-                                                 for i in range(len(members))]))
+        if like != call and like not in NEIGHBOUR:
+            self.started.append((like, members, seqs, [max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
+                                                       for i in range(len(members))]))
         if self.unit > 1 and like != call and like not in NEIGHBOUR and self.random.random() < 0.5:
             self.complete_together(members, self.random.random() < 0.5)
 
@@ -162,7 +162,7 @@ class Run:
         for rank in members if overlapped else ():
             for _ in range(self.random.randint(0, 2)):
                 self.compute(rank)
-                self.add(rank, "MPI_Iprobe", self.clock[rank], self.clock[rank] + self.cost(), comm=1, peer=ANY, tag=ANY)
+                self.add(rank, "MPI_Type_commit", self.clock[rank], self.clock[rank] + self.cost())
             self.compute(rank)
         back = max(self.clock[rank] for rank in members)
         for rank in members:
@@ -182,17 +182,35 @@ class Run:
         return last if max(gaps, default=0) >= 10000 and 2 * max(gaps) > leave - since else needed
 
     def hold_completions(self):
-        """Completions may wait for another member than MPI lets them wait for, too."""
-        for members, seqs, needed in self.started:
+        """Completions may wait for another member than MPI lets them wait for, too, or for one that computes."""
+        for like, members, seqs, needed in self.started:
             enters = [self.rows[rank][seq].enter for rank, seq in zip(members, seqs)]
+            ends = [self.completed[rank, seq] for rank, seq in zip(members, seqs)]
+            backs = [back for rank, seq, end in zip(members, seqs, ends) for back in self.backs(rank, seq, end)]
             for i, rank in enumerate(members):
-                end = self.completed[rank, seqs[i]]
-                row = self.rows[rank][end]
-                by = self.in_tree(i, needed[i], enters, row.enter, row.leave, members)
-                if by != needed[i]:
-                    row.other = (members[by], seqs[by])
+                row = self.rows[rank][ends[i]]
+                by = needed[i]
+                if like in PASS_ON:
+                    by = self.in_tree(i, by, enters, row.enter, row.leave, members)
+                since = row.enter if by == i or enters[by] > row.leave else max(row.enter, enters[by])
+                held = [(to, *back) for start, to, called, back in backs if to <= row.leave and
+                        to - since - min(max(start - since, 0), called) > max((row.leave - since) // 2, 9999)]
+                if held or by != needed[i]:
+                    row.other = max(held)[1:] if held else (members[by], seqs[by])
                     row.needs = [row.other]
-                    self.holds.append((*row.other, rank, end))
+                    self.holds.append((*row.other, rank, ends[i]))
+
+    def backs(self, rank, start, end):
+        """Computations of 20 us between two rows: begin, end, the time in calls so far, and the row after it."""
+        computed, leave = 0, self.rows[rank][start].leave
+        for seq in range(start + 1, end + 1):
+            row = self.rows[rank][seq]
+            if row.part:
+                continue
+            if row.enter - leave >= 20000:
+                computed += row.enter - leave
+                yield leave, row.enter, row.enter - self.rows[rank][start].leave - computed, (rank, seq)
+            leave = row.leave
 
     def choose_collective(self, comm):
         calls = COLLECTIVES + (NEIGHBOUR if comm in self.sources else ())
@@ -547,7 +565,7 @@ def check_graph(run, graph):
             for size in message.column("size", rows=message.body["instances"]).tolist():
                 instances.append(sorted(pairs[:size]))
                 del pairs[:size]
-    completes = {(rank, run.completed[rank, seq]) for members, seqs, _ in run.started
+    completes = {(rank, run.completed[rank, seq]) for _, members, seqs, _ in run.started
                  for rank, seq in zip(members, seqs)}
     holds = sorted(hold for hold in holds if hold[2:] in completes)    # else of sends
     if holds != sorted(run.holds):

@@ -190,7 +190,7 @@ without_history() {
 
 @test "shards are matched like one stream, however few rows a round has" {
 	local seed n
-	for seed in '3 more' '8 more' '14 more' '21 more 1 1000'; do
+	for seed in '3 more' '8 more' '14 more' '21 more 1 1000' '103 more 3 1000' '125 more 3 1000'; do
 		tests/random_run.py make $seed >t.trace
 		lp-graph t.trace >t.graph 2>err
 		{ results t.graph; lp-dump -k matching t.graph; } >expected

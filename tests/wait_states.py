@@ -276,13 +276,15 @@ class Run:
 
         for call in sorted(calls, key=lambda c: order(c[0])):
             row = call[0]
-            for _, ns, _, by in self.waits_of(call):
+            for _, ns, receive, by in self.waits_of(call):
                 if by is None or by.location == row.location:
                     continue
                 if any(order(row) < order(c[0]) and c[-1].seq < by.seq for c in self.calls_of(by.location)):
                     return None, 0    # left at the same instant, what came before the cause is not counted yet
                 begin, to = row.enter, row.enter + ns
-                since = self.synchronised(call, by.location, by.comm)
+                start = self.start_of(receive) if receive is not None else None
+                comm = start.comm if start is not None and start.starts and start.instance else by.comm
+                since = self.synchronised(call, by.location, comm)
                 own = self.spent(by.location, since, to, waits)
                 other = self.spent(row.location, since, begin, waits)
                 more = {c: max(0, t - other.get(c, 0)) for c, t in own.items()}
@@ -348,6 +350,7 @@ def permuted(graph, order):
             columns = {k: v.tolist() for k, v in m.columns().items()}
             columns["peer"] = [order[p] if c == 1 and p >= 0 else p
                                for p, c in zip(columns["peer"], columns["comm"])]
+            columns["request_at"] = [order[at - 1] + 1 if at > 0 else 0 for at in columns["request_at"]]
             writer.block("calls", columns, location=order[body["location"]], first=body["first"])
         elif m.kind in ("messages", "probes", "holds"):
             columns = {k: v.tolist() for k, v in m.columns().items()}

@@ -86,7 +86,7 @@ void needs_free(struct needs *needs);	/* unless its ranks are shared */
  * In a scan, or a call to or from a root, it is another one where the times show that the library
  * made this one wait: the last that entered before this one left, if before that nobody entered for
  * 10 us and more than half of the time since this one needed nobody else. If such a collective was
- * only started, that is true of its completions, if they are known.
+ * only started, that is true of its completions, if they are known (ends).
  */
 const uint32_t *collective_waits(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);

@@ -139,9 +139,11 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 		} else if (start->other_ns <= call->leave_ns ||
 		    call_class(start->row.call) != CLASS_FILE_START) {
 			const enum state before = call_kind(im, start->row.call)->before;
+			struct wait_row held = *row;	/* by another member than MPI says */
 
+			held.row.comm = start->row.comm;
 			wait_for(wait, before, start, call);
-			wait_for(wait, before, row, call);	/* one that passes data on */
+			wait_for(wait, before, &held, call);
 		}
 	}
 	if (wait->state == STATES)
