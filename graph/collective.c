@@ -58,8 +58,7 @@ told_comm(uint32_t comm)
 	return comm < INIT_COMM ? comm : comm < INIT_COMM + 2 ? 1 : (comm - INIT_COMM) / 2;
 }
 
-/* 0 if the communicator is unknown. */
-static uint32_t
+uint32_t
 member_count(const struct graph *graph, uint32_t comm)
 {
 	const struct communicator *c;

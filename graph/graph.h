@@ -331,6 +331,8 @@ void channels_end(struct graph *graph);
 void collective_init(struct graph *graph, const struct graph_row *row);
 void collective_member(struct graph *graph, const struct graph_row *row);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
+/* Of a communicator or MPI window; 0: it is not known. */
+uint32_t member_count(const struct graph *graph, uint32_t comm);
 /* Where the instance is counted. */
 uint32_t collective_shard(const struct graph *graph, const struct parcel *parcel);
 /* Decides the first candidate: whether an edge crossed it. */

@@ -32,6 +32,7 @@ enum {
 	SOON = 20,		/* the send ends within 1/SOON of the computation */
 	MOST_IN_CALLS = 10,	/* the receiver is in calls for at most 1/MOST_IN_CALLS */
 	MOST_ELSE = 8,		/* held up for MOST_ELSE times as long as ended otherwise */
+	MOST_TARGETS = 256,	/* of a lock or unlock of all */
 };
 
 /* A location computed up to row SEQ; if that is a poll of a wait, SEQ ends the wait. */
@@ -178,7 +179,10 @@ set_accessed(struct origin *origin, int32_t target, bool accessed)
 	origin->count += accessed ? 1 : (size_t)-1;
 }
 
-/* A call for all targets waits for those that its rank has accessed since it last flushed them. */
+/*
+ * A call for all targets waits for those that its rank has accessed since it last flushed them. A
+ * lock or unlock may wait for any target; of large windows only those are looked at, too.
+ */
 void
 one_sided_row(struct graph *graph, const struct graph_row *row)
 {
@@ -194,7 +198,12 @@ one_sided_row(struct graph *graph, const struct graph_row *row)
 		if (kind != FLUSHES_LOCALLY)
 			set_accessed(origin, row->peer, kind == ACCESSES);
 	} else if (kind == LOCKS_ALL || kind == UNLOCKS_ALL || kind == FLUSHES_ALL) {
-		for (size_t i = 0; i < origin->count; i++)
+		const uint32_t members = member_count(graph, row->comm);
+		const bool any = kind != FLUSHES_ALL && members <= MOST_TARGETS;
+
+		for (uint32_t i = 0; any && i < members; i++)
+			hold_row(graph, row, row->comm, (int32_t)i, false);
+		for (size_t i = 0; !any && i < origin->count; i++)
 			hold_row(graph, row, row->comm, origin->targets[i], origin->count == 1);
 		origin->count = 0;
 	}

@@ -239,6 +239,10 @@ late_complete 1 800" ]
 		0 MPI_Win_flush_all 640000 702000 comm=3
 		0 MPI_Put 720000 730000 comm=3 peer=1 sent=8
 		0 MPI_Win_unlock_all 730000 1210000 comm=3")" = "wait_for_progress 0 950000" ]
+	# A lock and an unlock of all may wait for any target.
+	[ "$(one_sided "$progress
+		0 MPI_Win_lock_all 120000 620000 comm=3
+		0 MPI_Win_unlock_all 730000 1210000 comm=3")" = "wait_for_progress 0 950000" ]
 }
 
 # The holder enters its unlock at 400 us and is not waited for any longer; the target makes a call at 700 us.

@@ -87,3 +87,20 @@ wrong_order() {
 	done
 	[ "$(cat holds.16 holds.17)" = $'1\n0' ]
 }
+
+@test "an unlock of all waits for any target that computes in windows of 256 ranks, and for those accessed in larger ones" {
+	unlock_all() {
+		{
+			echo "trace ranks=$1"
+			echo "communicator comm=3 members=$(seq -s, 0 $(($1 - 1)))"
+			echo '0 MPI_Win_lock_all 1000 2000 comm=3'
+			[ -z "${2:-}" ] || echo "0 $2 2000 2100 comm=3 peer=1"
+			echo '0 MPI_Win_unlock_all 3000 101000 comm=3'
+			echo '1 MPI_Barrier 1000 2000 comm=2'
+			echo '1 MPI_Barrier 100000 102000 comm=2'
+		} | pack | lp-graph 2>/dev/null | lp-dump | grep -c '"hold"' || :
+	}
+	[ "$(unlock_all 256)" -eq 1 ]
+	[ "$(unlock_all 257)" -eq 0 ]
+	[ "$(unlock_all 257 MPI_Put)" -eq 1 ]
+}

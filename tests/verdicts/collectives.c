@@ -258,6 +258,20 @@ flush_steps(void)
 }
 static void flush(void) { with_window(flush_steps); }
 
+/* Nothing is accessed at rank 1. */
+static void
+lock_all_steps(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		part(rank == SLOW);
+		MPI_Win_lock_all(0, win);
+		MPI_Put(in, 8, MPI_DOUBLE, 0, 0, 8, MPI_DOUBLE, win);
+		MPI_Win_flush(0, win);
+		MPI_Win_unlock_all(win);
+	}
+}
+static void lock_all(void) { with_window(lock_all_steps); }
+
 static MPI_File file;
 
 static void call_write(void)
@@ -313,7 +327,7 @@ main(int argc, char **argv)
 	    CASE(allgather), CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours),
 	    CASE(iallreduce), CASE(ibarrier), CASE(over_iallreduce), CASE(over_ireduce),
 	    CASE(over_ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
-	    CASE(lock), CASE(flush), CASE(write_all), CASE(write_ordered),
+	    CASE(lock), CASE(flush), CASE(lock_all), CASE(write_all), CASE(write_ordered),
 	    CASE(set_view), CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
