@@ -10,9 +10,9 @@
  *	half of the time since the completion needed nobody else.
  *
  * The edge leads from the start, or from the call that the member entered after it had computed, to
- * the completion that waited. Neighbourhoods and files are left out. Memory: the starts of members
- * until the rows before the last one are known; completions, and calls after computations between
- * start and completion, until all rows before their ends are known.
+ * the completion that waited. In a neighbourhood only sources count; files are left out. Memory:
+ * the starts of members until the rows before the last one are known; completions, and calls after
+ * computations between start and completion, until all rows before their ends are known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum {
 	MOST_OPEN = 16,		/* of a location: the last ones that hear of its computations */
 };
 
-struct member_row { struct row row; uint32_t operation; int32_t rank; };
+struct member_row { struct row row; uint32_t operation; int32_t rank; bool near; };
 
 /* A member is in a call again, after it has computed. */
 struct back {
@@ -59,15 +59,14 @@ background_open(struct graph *graph, const struct graph_row *row, struct parcel 
 	const enum call_class class = call_class(row->call);
 	struct location *at = &graph->locations[row->location];
 
-	if (!is_collective_start(class) || class == CLASS_FILE_START ||
-	    blocking_class(class) == CLASS_NEIGHBOUR)
+	if (!is_collective_start(class) || class == CLASS_FILE_START)
 		return;
 	start->in_background = true;
 	start->has_data = row->calls->bytes_sent[row->i] > 0 ||
 	    row->calls->bytes_received[row->i] > 0;
 	*APPEND(at->started, at->started_count, at->started_capacity) = (struct started){
 	    row->seq, row->calls->leave_ns[row->i], at->computings.all_ns, start->comm,
-	    start->order, start->index };
+	    start->order, start->index, blocking_class(class) == CLASS_NEIGHBOUR };
 }
 
 /* To where the instance is counted. */
@@ -78,6 +77,7 @@ tell_background(struct graph *graph, const struct graph_row *row, const struct s
 	what->comm = of->comm;
 	what->order = of->order;
 	what->index = of->index;
+	what->near = of->near;
 	what->enter_ns = row->calls->enter_ns[row->i];
 	parcel_post(graph, row, collective_shard(graph, what), what);
 }
@@ -130,7 +130,7 @@ static struct member_row
 member_row(struct graph *graph, const struct parcel *p)
 {
 	return (struct member_row){ .operation = operation_of_parcel(graph, p),
-	    .rank = rank_of(graph, p->location), .row = { .enter_ns = p->enter_ns,
+	    .rank = rank_of(graph, p->location), .near = p->near, .row = { .enter_ns = p->enter_ns,
 	    .leave_ns = p->leave_ns, .comm = p->comm, .peer = p->source, .call = p->call,
 	    .sent = p->has_data, .received = p->has_data } };
 }
@@ -165,13 +165,38 @@ ORDER(by_time, struct back, BY(to_ns) BY(rank))
 #define NOT_AFTER(back, ns) ((back)->to_ns <= (ns))
 SEARCH(back_until, struct back, int64_t, NOT_AFTER)
 
+/* In a neighbourhood the end needs its sources only. */
+static bool
+may_hold(struct graph *graph, uint32_t comm, const struct back *back, const struct member_row *end)
+{
+	const struct definitions *known = &graph->known;
+	const struct communicator *c = comm < known->comm_count ? &known->comms[comm] : NULL;
+	const struct neighbours *of;
+	uint32_t rank;
+
+	if (!end->near)
+		return true;
+	if (c == NULL || c->neighbours == NULL)
+		return false;
+	if (graph->ranks == NULL)
+		graph->ranks = zalloc(1, sizeof *graph->ranks);
+	rank = comm_rank(graph->ranks, known, comm, graph->operations[end->operation].location);
+	of = rank < (uint32_t)c->size ? &c->neighbours[rank] : NULL;
+	for (uint32_t s = 0; of != NULL && of->sources != NULL && s < of->count; s++)
+		if (world_rank(known, comm, end->rank, of->sources[s]) == back->rank)
+			return true;
+	return false;
+}
+
 /*
- * The last one whose member computed for most of the time from SINCE to LEAVE; NULL: none. From
- * SINCE until it was back it was in calls for CALLED at most, and before it computed.
+ * The last one whose member computed for most of the time from SINCE until the end left; NULL:
+ * none. From SINCE until it was back it was in calls for CALLED at most, and before it computed.
  */
 static const struct back *
-held_by(const struct background *b, int64_t since_ns, int64_t leave_ns)
+held_by(struct graph *graph, const struct background *b, const struct member_row *end,
+    int64_t since_ns)
 {
+	const int64_t leave_ns = end->row.leave_ns;
 	const int64_t least_ns = larger((leave_ns - since_ns) / 2, LEAST_NS - 1);
 
 	for (size_t i = back_until(b->backs, b->back_count, leave_ns); i-- > 0; ) {
@@ -180,7 +205,7 @@ held_by(const struct background *b, int64_t since_ns, int64_t leave_ns)
 		if (back->to_ns - since_ns <= least_ns)
 			return NULL;
 		if (back->to_ns - since_ns - smaller(larger(back->from_ns - since_ns, 0),
-		    back->called_ns) > least_ns)
+		    back->called_ns) > least_ns && may_hold(graph, b->comm, back, end))
 			return back;
 	}
 	return NULL;
@@ -198,7 +223,7 @@ add_edges(struct graph *graph, struct background *b, size_t count)
 	const uint32_t size = b->begun ? 0 : b->size;
 	struct member *members = zalloc(size, sizeof *members);
 	struct row *ends = zalloc(size, sizeof *ends);
-	struct needs needs = { .ends = ends };
+	struct needs needs = { .ends = b->ends[0].near ? NULL : ends };
 	size_t end = 0;
 
 	SORT(b->starts, size, by_rank);
@@ -226,7 +251,7 @@ add_edges(struct graph *graph, struct background *b, size_t count)
 		if (i < size && needs.waits_for[i] != NOBODY &&
 		    members[needs.waits_for[i]].row->enter_ns <= at->row.leave_ns)
 			since_ns = larger(since_ns, members[needs.waits_for[i]].row->enter_ns);
-		if ((back = held_by(b, since_ns, at->row.leave_ns)) != NULL)
+		if ((back = held_by(graph, b, at, since_ns)) != NULL)
 			edge_add(graph, EDGE_HOLD, back->operation, at->operation);
 		else if (i < size && needs.in_tree[i] != NOBODY)
 			edge_add(graph, EDGE_HOLD, b->starts[needs.in_tree[i]].operation,

@@ -72,6 +72,7 @@ struct location {
 		uint64_t seq;
 		int64_t leave_ns, computed_ns;	/* of the start; computings.all_ns then */
 		uint32_t comm, order, index;	/* as of a parcel */
+		bool near;			/* of a neighbourhood */
 	} *started;
 	size_t started_count, started_capacity;
 };
@@ -113,6 +114,7 @@ struct graph {
 	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
 	struct backgrounds *backgrounds;
+	struct comm_ranks *ranks;	/* scratch of these; NULL at first */
 	int64_t next_background_ns;	/* until then none can be decided */
 	struct crossings crossings;
 	struct edges *edges;
@@ -183,6 +185,7 @@ struct parcel {
 	bool shared, used;		/* lock: see locks.c */
 	bool only;			/* hold: see holds.c */
 	bool in_background, has_data;	/* member: see background.c */
+	bool near;			/* end: likewise */
 };
 
 /*

@@ -197,9 +197,11 @@ one_sided_row(struct graph *graph, const struct graph_row *row)
 		hold_row(graph, row, row->comm, row->peer, true);
 		if (kind != FLUSHES_LOCALLY)
 			set_accessed(origin, row->peer, kind == ACCESSES);
-	} else if (kind == LOCKS_ALL || kind == UNLOCKS_ALL || kind == FLUSHES_ALL) {
+	} else if (kind == LOCKS_ALL || kind == UNLOCKS_ALL || kind == FLUSHES_ALL ||
+	    kind == ENDS_EPOCH) {
 		const uint32_t members = member_count(graph, row->comm);
-		const bool any = kind != FLUSHES_ALL && members <= MOST_TARGETS;
+		const bool any = (kind == LOCKS_ALL || kind == UNLOCKS_ALL) &&
+		    members <= MOST_TARGETS;
 
 		for (uint32_t i = 0; any && i < members; i++)
 			hold_row(graph, row, row->comm, (int32_t)i, false);

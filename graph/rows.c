@@ -113,10 +113,8 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 static void
 take_row(struct graph *graph, const struct graph_row *row)
 {
-	const struct calls *c = row->calls;
-	const size_t i = row->i;
 	const enum call_class class = call_class(row->call);
-	const bool part = c->call[i] == 0;
+	const bool part = row->calls->call[row->i] == 0;
 	int64_t *open = &graph->locations[row->location].open;
 
 	switch (class) {
@@ -149,8 +147,10 @@ take_row(struct graph *graph, const struct graph_row *row)
 	case CLASS_ACCESS:
 		epoch_open(graph, row, class);
 		break;
-	case CLASS_EXPOSE_END:
 	case CLASS_ACCESS_END:
+		one_sided_row(graph, row);
+		/* fall through */
+	case CLASS_EXPOSE_END:
 		if (row->refers)
 			epoch_close(graph, row, class);
 		break;

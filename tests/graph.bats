@@ -324,11 +324,11 @@ late_in_tree() {
 held_in_background() {
 	pack <<-END | lp-graph 2>/dev/null | tee held.graph | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'
 		trace ranks=3 ${3:-}
-		0 ${2:-MPI_Iallreduce} 1000 2000 comm=1 sent=8 received=8 as=a
+		0 ${2:-MPI_Iallreduce} 1000 2000 comm=${4:-1} sent=8 received=8 as=a
 		0 MPI_Wait 5000 103000 of=a
-		1 ${2:-MPI_Iallreduce} 1500 2500 comm=1 sent=8 received=8 as=a
+		1 ${2:-MPI_Iallreduce} 1500 2500 comm=${4:-1} sent=8 received=8 as=a
 		${1:-1 MPI_Wait 100000 103500 of=a}
-		2 ${2:-MPI_Iallreduce} 2000 3000 comm=1 sent=8 received=8 as=a
+		2 ${2:-MPI_Iallreduce} 2000 3000 comm=${4:-1} sent=8 received=8 as=a
 		2 MPI_Iprobe 3100 59900 comm=1 peer=any tag=any
 		2 MPI_Wait 60000 102000 of=a
 		0 MPI_Barrier 200000 210000 comm=1
@@ -351,11 +351,13 @@ held_in_background() {
 	[ "$(held_in_background "1 MPI_Iprobe 98000 98500 comm=1 peer=any tag=any${back/100000/99000}")" = $'[1,1,0,1]\n[1,1,2,2]' ]
 	[ "$(held_in_background "1 MPI_Iprobe 60000 60100 comm=1 peer=any tag=any$back")" = $'[1,2,0,1]\n[1,2,2,2]' ]
 	[ "$(held_in_background '1 MPI_Request_free 100000 103500 of=a')" = $'[1,1,0,1]\n[1,1,2,2]' ]
-	# In calls for most of the time; back after the others have left, or long before; a neighbourhood; which thread it is, is not known.
+	# In calls for most of the time; back after the others have left, or long before; no source in a neighbourhood; an unknown thread.
 	[ -z "$(held_in_background "1 MPI_Iprobe 3000 80000 comm=1 peer=any tag=any$back")" ]
 	[ -z "$(held_in_background '1 MPI_Wait 103100 103500 of=a')" ]
 	[ -z "$(held_in_background '1 MPI_Wait 32000 103500 of=a')" ]
 	[ -z "$(held_in_background '' MPI_Ineighbor_alltoall)" ]
+	local topology=$'\ncommunicator comm=3 members=0,1,2\nneighbours comm=3 member=0 sources=2,1\nneighbours comm=3 member=1 sources=0\nneighbours comm=3 member=2 sources=0'
+	[ "$(held_in_background '' MPI_Ineighbor_alltoall "$topology" 3)" = '[1,1,0,1]' ]
 	[ -z "$(held_in_background '' '' $'locations=4\nlocation location=3 rank=2 thread=1')" ]
 }
 

@@ -239,6 +239,17 @@ late_complete 1 800" ]
 		0 MPI_Win_flush_all 640000 702000 comm=3
 		0 MPI_Put 720000 730000 comm=3 peer=1 sent=8
 		0 MPI_Win_unlock_all 730000 1210000 comm=3")" = "wait_for_progress 0 950000" ]
+	# MPI_Win_complete waits for a target that has posted, and then computes.
+	[ "$(one_sided 'trace ranks=2
+		communicator comm=3 members=0,1 type=window
+		1 MPI_Win_post 10000 11000 comm=3 peer=0 as=p
+		0 MPI_Win_start 12000 13000 comm=3 peer=1 as=s
+		0 MPI_Put 13000 14000 comm=3 peer=1 sent=8
+		0 MPI_Win_complete 20000 101000 comm=3 of=s
+		1 MPI_Win_test 100000 100100 comm=3
+		1 MPI_Win_test 101000 101100 comm=3
+		1 MPI_Win_test 150000 160000 comm=3 of=p')" = "wait_for_progress 0 80000" ]
+	[ "$(lp-dump t.graph | jq -c 'select(.kind == "hold") | [.source, .target]')" = '[1,0]' ]
 	# A lock and an unlock of all may wait for any target.
 	[ "$(one_sided "$progress
 		0 MPI_Win_lock_all 120000 620000 comm=3

@@ -151,10 +151,10 @@ class Run:
             if best != i:
                 row.other = (members[best], seqs[best])
         self.collectives.append(sorted(zip(members, seqs)))
-        if like != call and like not in NEIGHBOUR:
+        if like != call:
             self.started.append((like, members, seqs, [max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
-                                                       for i in range(len(members))]))
-        if self.unit > 1 and like != call and like not in NEIGHBOUR and self.random.random() < 0.5:
+                                                       for i in range(len(members))], waits))
+        if self.unit > 1 and like != call and self.random.random() < 0.5:
             self.complete_together(members, self.random.random() < 0.5)
 
     def complete_together(self, members, overlapped):
@@ -183,7 +183,7 @@ class Run:
 
     def hold_completions(self):
         """Completions may wait for another member than MPI lets them wait for, too, or for one that computes."""
-        for like, members, seqs, needed in self.started:
+        for like, members, seqs, needed, waits in self.started:
             enters = [self.rows[rank][seq].enter for rank, seq in zip(members, seqs)]
             ends = [self.completed[rank, seq] for rank, seq in zip(members, seqs)]
             backs = [back for rank, seq, end in zip(members, seqs, ends) for back in self.backs(rank, seq, end)]
@@ -194,6 +194,7 @@ class Run:
                     by = self.in_tree(i, by, enters, row.enter, row.leave, members)
                 since = row.enter if by == i or enters[by] > row.leave else max(row.enter, enters[by])
                 held = [(to, *back) for start, to, called, back in backs if to <= row.leave and
+                        (like not in NEIGHBOUR or members.index(back[0]) in waits[i]) and
                         to - since - min(max(start - since, 0), called) > max((row.leave - since) // 2, 9999)]
                 if held or by != needed[i]:
                     row.other = max(held)[1:] if held else (members[by], seqs[by])
@@ -565,7 +566,7 @@ def check_graph(run, graph):
             for size in message.column("size", rows=message.body["instances"]).tolist():
                 instances.append(sorted(pairs[:size]))
                 del pairs[:size]
-    completes = {(rank, run.completed[rank, seq]) for _, members, seqs, _ in run.started
+    completes = {(rank, run.completed[rank, seq]) for _, members, seqs, *_ in run.started
                  for rank, seq in zip(members, seqs)}
     holds = sorted(hold for hold in holds if hold[2:] in completes)    # else of sends
     if holds != sorted(run.holds):

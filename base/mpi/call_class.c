@@ -41,7 +41,8 @@ call_polls(unsigned call)
 {
 	return call == INDEX_Test || call == INDEX_Testall || call == INDEX_Testany ||
 	    call == INDEX_Testsome || call == INDEX_Iprobe || call == INDEX_Improbe ||
-	    call == INDEX_Parrived || call == INDEX_Request_get_status;
+	    call == INDEX_Parrived || call == INDEX_Request_get_status ||
+	    call == INDEX_Win_test;
 }
 
 bool

@@ -118,7 +118,7 @@ bool call_failed(unsigned call);
 /* The row of a call that did not return: MPI_Recv(open). It is not matched, either. */
 bool call_is_open(unsigned call);
 
-/* A test of requests or a probe, which returns at once. */
+/* A test of requests or an epoch, or a probe, which returns at once. */
 bool call_polls(unsigned call);
 /* A blocking collective in which some ranks may exchange data and others none. */
 bool call_counts_differ(unsigned call);

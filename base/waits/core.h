@@ -162,7 +162,12 @@ void one_sided_count(struct imbalance *im, const struct whole_call *call);
 /* No lock is held, so earlier calls do not affect later ones. */
 bool one_sided_is_clear(const struct imbalance *im);
 
-/* Each adds to the COUNT waits of the call, or divides the first, and returns their new number. */
+/*
+ * Each adds to the COUNT waits of the call, or divides the first, and returns their new number.
+ * progress_waits: until the target, or the last of them, was in a call again; COUNT is 0 or 1.
+ */
+int progress_waits(struct imbalance *im, const struct whole_call *call,
+    struct wait waits[MOST_WAITS], int count);
 int passive_waits(struct imbalance *im, const struct whole_call *call,
     struct wait waits[MOST_WAITS]);
 int fence_waits(struct imbalance *im, const struct whole_call *call,

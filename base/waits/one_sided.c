@@ -97,22 +97,33 @@ holder_at(const struct member_part *target, uint32_t location)
 	return at;
 }
 
-/* Part of the call's wait: until the target, or the last of them, was in a call again. */
-static void
-wait_for_progress(struct imbalance *im, const struct whole_call *call, struct wait *wait)
+int
+progress_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
+    int count)
 {
-	struct held *held = helds_find(im->helds,
-	    &(struct held){ .location = call->location, .seq = call->first });
+	struct wait *wait = &waits[count];
 
-	if (held == NULL)
-		return;
-	if (held->until_ns > wait->to_ns && held->until_ns <= call->rows[0].row.leave_ns) {
-		wait->state = WAIT_FOR_PROGRESS;	/* else the times are replayed */
-		wait->to_ns = held->until_ns;
-		wait->cause = held->by;
-		wait->cause_seq = held->by_seq;
+	if (count > 0) {
+		*wait = waits[0];
+		wait->state = STATES;
+		wait->from_ns = waits[0].to_ns;
 	}
-	helds_remove(im->helds, held);
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct held *held = helds_find(im->helds,
+		    &(struct held){ .location = call->location, .seq = call->first + i });
+
+		if (held == NULL)
+			continue;
+		if (held->until_ns > wait->to_ns &&
+		    held->until_ns <= call->rows[0].row.leave_ns) {
+			wait->state = WAIT_FOR_PROGRESS;	/* else the times are replayed */
+			wait->to_ns = held->until_ns;
+			wait->cause = held->by;
+			wait->cause_seq = held->by_seq;
+		}
+		helds_remove(im->helds, held);
+	}
+	return count + (wait->state != STATES);
 }
 
 /* Who holds which lock. */
@@ -141,19 +152,11 @@ int
 passive_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
 {
 	const struct row *row = &call->rows[0].row;
-	struct wait next = waits[0];
-	int count;
 
 	note_lock(im, call);
 	if (call->rows[0].other_ns <= row->leave_ns)	/* else the times are replayed */
 		wait_for(&waits[0], LOCK_CONTENTION, &call->rows[0], row);
-	count = waits[0].state != STATES;
-	if (count > 0)
-		next.from_ns = next.to_ns = waits[0].to_ns;
-	wait_for_progress(im, call, &next);
-	if (next.state != STATES)
-		waits[count++] = next;
-	return count;
+	return progress_waits(im, call, waits, waits[0].state != STATES);
 }
 
 /* ---- epochs of active targets: ends of operations on own memory ---------------------- */

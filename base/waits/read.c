@@ -108,13 +108,14 @@ take_holds(struct imbalance *im)
 	for (size_t i = 0; i < e->count; i++) {
 		const struct wait_row *by = wait_row(im, e->source[i], e->send[i]);
 		struct wait_row *held = wait_row_change(im, e->target[i], e->receive[i]);
-
+		enum call_class class;
 		int64_t at_ns;
 
 		if (by == NULL || held == NULL)
 			continue;
+		class = call_class(held->row.call);
 		at_ns = lets_go_ns(&by->row, &held->row);
-		if (call_class(held->row.call) == CLASS_RMA)
+		if (class == CLASS_RMA || class == CLASS_ACCESS_END)
 			one_sided_held(im, e->target[i], e->receive[i], e->source[i], e->send[i],
 			    at_ns);
 		else if (!ends_within(held, held->other_ns))

@@ -279,7 +279,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,
 	    .location = c->location, .site = row->site, .comm = row->comm, .call = row->call,
 	    .cause = NOBODY };
-	if (kind->is_test && !(im->graph.known.polls_wait && kind->class != CLASS_EXPOSE_END)) {
+	if (kind->is_test && !im->graph.known.polls_wait) {
 		note_received(im, c, &waits[0]);
 		return 0;
 	}
@@ -300,7 +300,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	case CLASS_ACCESS:
 	case CLASS_ACCESS_END:
 		epoch_waits(c, &waits[0]);
-		return waits[0].state != STATES;
+		return progress_waits(im, c, waits, waits[0].state != STATES);
 	case CLASS_EXPOSE_END:
 		epoch_waits(c, &waits[0]);
 		return exposure_waits(im, c, waits);

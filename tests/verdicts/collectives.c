@@ -154,6 +154,23 @@ start_ireduce(MPI_Request *request)
 }
 static void over_ireduce(void) { overlapped(2, start_ireduce); }
 
+static void
+start_neighbours(MPI_Request *request)
+{
+	static char from[2 * 100000], to[2 * 100000];
+
+	MPI_Ineighbor_alltoall(from, 100000, MPI_CHAR, to, 100000, MPI_CHAR, ring, request);
+}
+static void
+over_neighbours(void)
+{
+	const int rows = 1;
+
+	MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &rows, 0, &ring);
+	overlapped(SLOW, start_neighbours);
+	MPI_Comm_free(&ring);
+}
+
 static void start_ibarrier(MPI_Request *request) { MPI_Ibarrier(MPI_COMM_WORLD, request); }
 static void over_ibarrier(void) { overlapped(SLOW, start_ibarrier); }
 
@@ -258,6 +275,31 @@ flush_steps(void)
 }
 static void flush(void) { with_window(flush_steps); }
 
+/* Rank 1 computes within its epochs: the others wait for it, or for its answer. */
+static void
+epoch_steps(void)
+{
+	const int from = (rank + ranks - 1) % ranks, to = (rank + 1) % ranks;
+	MPI_Group world, origin, target;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &from, &origin);
+	MPI_Group_incl(world, 1, &to, &target);
+	for (int step = 0, done; step < STEPS; step++) {
+		MPI_Win_post(origin, 0, win);
+		MPI_Win_start(target, 0, win);
+		part(rank == SLOW);
+		MPI_Put(in, 8, MPI_DOUBLE, to, 0, 8, MPI_DOUBLE, win);
+		MPI_Win_complete(win);
+		for (done = 0; !done;)
+			MPI_Win_test(win, &done);
+	}
+	MPI_Group_free(&world);
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+static void in_epoch(void) { with_window(epoch_steps); }
+
 /* Nothing is accessed at rank 1. */
 static void
 lock_all_steps(void)
@@ -326,9 +368,10 @@ main(int argc, char **argv)
 	    CASE(reduce), CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall),
 	    CASE(allgather), CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours),
 	    CASE(iallreduce), CASE(ibarrier), CASE(over_iallreduce), CASE(over_ireduce),
-	    CASE(over_ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
-	    CASE(lock), CASE(flush), CASE(lock_all), CASE(write_all), CASE(write_ordered),
-	    CASE(set_view), CASE(iwrite_all), CASE(split_write) };
+	    CASE(over_ibarrier), CASE(over_neighbours), CASE(split), CASE(fence),
+	    CASE(late_post), CASE(late_complete), CASE(lock), CASE(flush), CASE(lock_all),
+	    CASE(in_epoch), CASE(write_all), CASE(write_ordered), CASE(set_view),
+	    CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
 }
