@@ -185,7 +185,7 @@ struct parcel {
 	bool shared, used;		/* lock: see locks.c */
 	bool only;			/* hold: see holds.c */
 	bool in_background, has_data;	/* member: see background.c */
-	bool near;			/* end: likewise */
+	bool near;			/* end and back: likewise */
 };
 
 /*

@@ -102,11 +102,14 @@ assert not any(stacks.values()), "a slice does not end"'
 		sed -n 's/^waits|\([0-9]*\)|\([^|]*\)|\([0-9]*\)|\([0-9]*\)|{\("waits for rank": \)\?\([0-9]*\)}||$/\1,\2,\3,\4,\6/p' slices | sort >seen
 		lp-export -f waits t.graph | tail -n +2 | cut -d, -f1,4-7 | sed 's/,-1$/,/' | sort >waits
 		cmp seen waits
-		cut -d'|' -f7 slices | grep -o '[0-9]*' | sort >begun
-		cut -d'|' -f8 slices | grep -o '[0-9]*' | sort >ended
-		cmp begun ended
-		lp-dump -k message t.graph | wc -l >messages
-		wc -l <begun | cmp - messages
+		# Each flow leads from the call that sent to the one that received.
+		awk -F'|' '$1 ~ /^MPI/ { n = split($7, ids, "[^0-9]+"); for (i = 1; i <= n; i++) if (ids[i] != "") from[ids[i]] = $2 " " $4
+			n = split($8, ids, "[^0-9]+"); for (i = 1; i <= n; i++) if (ids[i] != "") to[ids[i]] = $2 " " $4 }
+			END { for (id in from) print from[id], to[id] }' slices | sort >flows
+		lp-export -f csv t.graph | cut -d, -f1,3,6 >rows
+		lp-dump -k message t.graph | jq -r '[.source, .send, .target, .receive] | join(",")' |
+			awk -F, 'NR == FNR { at[$1, $2] = $3; next } { print $1, at[$1, $2], $3, at[$3, $4] }' rows - | sort >messages
+		cmp flows messages
 	done
 	[ "$(cut -d, -f2 waits | sort -u | wc -l)" -ge 4 ]
 }

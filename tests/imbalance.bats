@@ -250,6 +250,14 @@ late_complete 1 800" ]
 		1 MPI_Win_test 101000 101100 comm=3
 		1 MPI_Win_test 150000 160000 comm=3 of=p')" = "wait_for_progress 0 80000" ]
 	[ "$(lp-dump t.graph | jq -c 'select(.kind == "hold") | [.source, .target]')" = '[1,0]' ]
+	# A loop of MPI_Win_test is a wait.
+	[ "$(one_sided "trace ranks=2
+		communicator comm=3 members=0,1 type=window
+		0 MPI_Win_post 1000 2000 comm=3 peer=1 as=p
+		1 MPI_Win_start 3000 4000 comm=3 peer=0 as=s
+		$(for at in $(seq 10000 1000 49000); do echo "0 MPI_Win_test $at +100 comm=3"; done)
+		1 MPI_Win_complete 49000 49500 comm=3 of=s
+		0 MPI_Win_test 50000 50100 comm=3 of=p")" = "late_complete 0 39000" ]
 	# A lock and an unlock of all may wait for any target.
 	[ "$(one_sided "$progress
 		0 MPI_Win_lock_all 120000 620000 comm=3

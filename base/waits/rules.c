@@ -67,11 +67,10 @@ kind_of(unsigned call)
 	k.only_overlap = k.before == WAIT_AT_FENCE || k.before == WAIT_AT_WINDOW_FREE ||
 	    class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_GROUP ||
 	    class == CLASS_FILE || class == CLASS_DISCONNECT;
-	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
-	    begins(name, "MPI_Request_get_status");
 	k.several = class == CLASS_COMPLETE &&
 	    (ends(name, "all") || ends(name, "any") || ends(name, "some"));
-	k.polls = k.is_test || call_polls(call);
+	k.polls = call_polls(call);
+	k.is_test = k.polls && class != CLASS_PROBE;
 	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
 	    is_collective_start(class);
