@@ -78,6 +78,11 @@ emulated() {
 # process_vm_readv, by which Open MPI copies large messages: it goes on without them.
 if emulated; then export UCX_TLS=posix,self OMPI_MCA_btl_vader_single_copy_mechanism=none; fi
 
+# short_or_long SHORT LONG: how many runs a test makes up, or which; make test-long takes the second
+short_or_long() {
+	if [ -n "${LONG:-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
 # Whether tools take more memory than their own: of a sanitizer, which keeps what was freed, or of an emulator.
 keeps_memory() {
 	sanitized || emulated

@@ -414,7 +414,7 @@ three_ranks() {
 
 # With the eight largest causes only, long-term costs add up to a third.
 @test "costs of delays are those of the definition, however far waits look back and however many causes they have" {
-	causes_check.py 1 6
+	causes_check.py 1 "$(short_or_long 3 6)"
 }
 
 # explained SHARE GRAPH: so much of all waits, and no more than there is, has a cause
@@ -426,7 +426,7 @@ explained() {
 @test "waits in exchanges as in CG and wave fronts as in LU have a cause" {
 	mpicc -g -O1 -w -o exchanges "$ROOT/tests/apps/exchanges.c"
 	for shape in "cg 100" "lu 10"; do
-		for ranks in 4 16; do
+		for ranks in $(short_or_long 4 '4 16'); do
 			rm -rf run
 			lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $ranks ./exchanges $shape
 			lp-merge run 2>/dev/null | lp-graph 2>/dev/null >t.graph
@@ -601,7 +601,7 @@ late_first() {
 @test "every state of every rank agrees with the definitions, call by call" {
 	cd "$BATS_FILE_TMPDIR"
 	wait_states.py check heat.graph
-	for seed in $(seq 30); do
+	for seed in $(seq "$(short_or_long 8 30)"); do
 		random_run.py make $seed | lp-graph 2>/dev/null >r$seed.graph
 		random_run.py make $seed more | lp-graph 2>/dev/null >m$seed.graph
 		random_run.py make $seed more 1 1000 | lp-graph 2>/dev/null >u$seed.graph
@@ -768,13 +768,14 @@ late_first() {
 
 # Calls in order of time take a row of each location in turn, and no two of them lie together.
 @test "66 000 ranks whose rows do not fit take below 4.7 KB each, to the same bytes as with all rows in memory" {
+	[ -n "${LONG:-}" ] || skip "takes long: make test-long"
 	"$ROOT/build/bench/synthetic" -r 66000 -c 2640000 -n 0 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >many
 	limited 300000 lp-imbalance -F csv --by rank many >little
 	lp-imbalance --memory 1000 -F csv --by rank many | cmp - little
 }
 
 @test "packed rows in a temporary file give the same waits, byte for byte" {
-	for seed in 1 2 3 4 5 6; do
+	for seed in $(short_or_long '1 2 3' '1 2 3 4 5 6'); do
 		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
 		lp-imbalance -F json t.graph >kept
 		lp-imbalance -F json --memory 0 t.graph >packed
@@ -813,11 +814,12 @@ late_first() {
 
 # open_send PEER: in each step another rank is 5 us late at a collective, and four wait for it. PEER never receives a message.
 open_send() {
+	[ ! -e "$BATS_FILE_TMPDIR/open.$1" ] || { cat "$BATS_FILE_TMPDIR/open.$1"; return; }
 	awk -v peer="$1" 'BEGIN {
 		print "trace ranks=5\n0 MPI_Send 10 20 comm=1 peer=" peer " tag=7 sent=8"
 		for (s = 1; s <= 300000; s++) for (r = 0; r < 5; r++)
 			printf "%d MPI_Allreduce %.0f %.0f comm=1 sent=8 received=8\n", r, 10000 * s + (s % 5 == r ? 6000 : 1000), 10000 * s + 6100
-	}' | pack
+	}' | pack | tee "$BATS_FILE_TMPDIR/open.$1"
 }
 
 @test "a message that nobody receives holds up no other call: in a long run, all waits keep their causes" {

@@ -256,6 +256,7 @@ as_gathered() {
 @test "a network that breaks in MPI_Init, or while all are in a collective, is a hang that --stuck-kill ends" {
 	nodes 2
 	cat >late.c <<-'END'
+		#include <fcntl.h>
 		#include <mpi.h>
 		#include <unistd.h>
 		int main(int argc, char **argv)
@@ -264,8 +265,11 @@ as_gathered() {
 			while (argc > 1 && access("broken", F_OK) != 0)
 				usleep(10000);
 			MPI_Init(&argc, &argv);
-			for (;;)
+			for (int i = 0; ; i++) {
 				MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+				if (i == 100)
+					close(creat("meeting", 0644));
+			}
 		}
 	END
 	mpicc -g -o late late.c
@@ -279,7 +283,8 @@ as_gathered() {
 		wait $pid || status=$?
 		[ "$status" -eq 1 ]
 	}
-	breaks '[ -e run/rank.3 ]'
+	breaks '[ -e meeting ]'
+	cat out
 	grep -qE '^([2-4] ranks, first [0-3], are|rank [0-3] is) in MPI_Allreduce #[0-9]+ of communicator 1 \(main late.c:[0-9]+\) since [3-9].* s\b' out
 	"$NODES" down
 	"$NODES" up 2

@@ -88,6 +88,8 @@ def value_of(word):
 
 
 def words_of(line):
+    if '"' not in line and "#" not in line:
+        return line.split()
     words = WORD.findall(line)
     comment = next((i for i, w in enumerate(words) if w.startswith("#")), len(words))
     return words[:comment]
@@ -169,7 +171,7 @@ class Stream:
 
     def line(self, words):
         head, rest = words[0], words[1:]
-        if re.fullmatch(r"\d+", head):
+        if head.isdecimal():
             self.row(int(head), rest)
         elif head in ("message", "probe", "lock", "hold", "collective"):
             self.edge(head, [integers(w.replace(":", ",")) for w in rest])

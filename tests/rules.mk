@@ -23,6 +23,8 @@ MPI = openmpi
 verdicts: all
 	tests/verdicts/verdicts -m $(MPI) $(CASES)
 
+# More random runs of each test, and larger ones.
+test-long: export LONG = 1
 test-long: test
 	tests/long
 

@@ -182,9 +182,9 @@ pingpong() {
 }
 
 @test "in a long run that nothing synchronises, curves are those of lp-replay, too, in little memory and time" {
-	tests/tolerance_check.py long 5 5 6
+	tests/tolerance_check.py long 5 "$(short_or_long 2 5)" 6
 	# Lines of messages that are over would take gigabytes; bends that all times of one group, or of two, have in common, half a minute.
-	for seed in 5 6; do
+	for seed in $(short_or_long 5 '5 6'); do
 		tests/tolerance_check.py make $seed 30000 >long.graph
 		limited 60000 within 10 lp-tolerance -F csv long.graph >curves.csv
 		[ "$(wc -l <curves.csv)" -gt 300 ]
