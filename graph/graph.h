@@ -368,7 +368,8 @@ void epoch_end(struct graph *graph);
  * synchronisation point, and those that were left until UNTIL_NS.
  */
 void locks_begin(struct graph *graph);
-void lock_row(struct graph *graph, const struct graph_row *row);
+/* A call that locks, unlocks, accesses or flushes PEER, or all and therefore PEER, too. */
+void lock_row(struct graph *graph, const struct graph_row *row, int32_t peer);
 void lock_arrived(struct graph *graph, const struct parcel *parcel);
 void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 

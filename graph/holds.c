@@ -179,6 +179,13 @@ set_accessed(struct origin *origin, int32_t target, bool accessed)
 	origin->count += accessed ? 1 : (size_t)-1;
 }
 
+static void
+to_target(struct graph *graph, const struct graph_row *row, int32_t peer, bool only)
+{
+	lock_row(graph, row, peer);
+	hold_row(graph, row, row->comm, peer, only);
+}
+
 /*
  * A call for all targets waits for those that its rank has accessed since it last flushed them. A
  * lock or unlock may wait for any target; of large windows only those are looked at, too.
@@ -194,7 +201,7 @@ one_sided_row(struct graph *graph, const struct graph_row *row)
 	origin = origins_add(&graph->holds->origins,
 	    &(struct origin){ .win = row->comm, .location = row->location });
 	if (row->peer >= 0) {
-		hold_row(graph, row, row->comm, row->peer, true);
+		to_target(graph, row, row->peer, true);
 		if (kind != FLUSHES_LOCALLY)
 			set_accessed(origin, row->peer, kind == ACCESSES);
 	} else if (kind == LOCKS_ALL || kind == UNLOCKS_ALL || kind == FLUSHES_ALL ||
@@ -204,9 +211,9 @@ one_sided_row(struct graph *graph, const struct graph_row *row)
 		    members <= MOST_TARGETS;
 
 		for (uint32_t i = 0; any && i < members; i++)
-			hold_row(graph, row, row->comm, (int32_t)i, false);
+			to_target(graph, row, (int32_t)i, false);
 		for (size_t i = 0; !any && i < origin->count; i++)
-			hold_row(graph, row, row->comm, origin->targets[i], origin->count == 1);
+			to_target(graph, row, origin->targets[i], origin->count == 1);
 		origin->count = 0;
 	}
 }

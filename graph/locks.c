@@ -13,9 +13,11 @@
  * unlock when the call ended. That never happens where MPI_Win_lock returns with the lock. Where it
  * does not, an unlock may by chance begin within an MPI_Win_lock, which is short.
  *
- * MPI_Win_lock_all is left out: it shares with all but MPI_Win_lock of an exclusive lock. No edge
- * leads past a candidate for a synchronisation point, across which nobody can wait. Memory: the
- * calls since the last of these, or since the time until which all rows are known.
+ * MPI_Win_lock_all is a lock of each target, which shares with all but exclusive ones; in large
+ * windows it is left out (holds.c). A call that waits for the locks of several targets may get
+ * several edges. No edge leads past a candidate for a synchronisation point, across which nobody
+ * can wait. Memory: the locks that ranks have; and the calls since the last candidate, or since the
+ * time until which all rows are known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,30 +87,34 @@ post(struct graph *graph, const struct graph_row *row, const struct lock *lock, 
 }
 
 void
-lock_row(struct graph *graph, const struct graph_row *row)
+lock_row(struct graph *graph, const struct graph_row *row, int32_t peer)
 {
 	const enum one_sided_kind kind = call_one_sided(row->call);
+	const bool locks = kind == LOCKS || kind == LOCKS_ALL;
+	const bool unlocks = kind == UNLOCKS || kind == UNLOCKS_ALL;
 	struct held_locks **held = &graph->locks->held;
-	struct lock key = { .win = row->comm, .origin = row->rank, .target = row->peer < 0 ? -1 :
-	    world_rank(&graph->known, row->comm, row->rank, row->peer),
-	    .locked_ns = row->calls->leave_ns[row->i], .shared = row->tag != EXCLUSIVE };
+	struct lock key = { .win = row->comm, .origin = row->rank,
+	    .locked_ns = row->calls->leave_ns[row->i],
+	    .shared = kind == LOCKS_ALL || row->tag != EXCLUSIVE };
 	struct lock *lock;
 
-	if (key.target < 0 || (kind != LOCKS && held_locks_count(*held) == 0))
+	if (!locks && held_locks_count(*held) == 0)
 		return;
-	if (kind == LOCKS) {
+	if ((key.target = world_rank(&graph->known, row->comm, row->rank, peer)) < 0)
+		return;
+	if (locks) {
 		*held_locks_add(held, &key) = key;
 		post(graph, row, &key, LOCK_WAITS);
 		return;
 	}
 	if ((lock = held_locks_find(*held, &key)) == NULL)
 		return;
-	if ((kind == FLUSHES || kind == UNLOCKS) && lock->used && !lock->had) {
+	if ((kind == FLUSHES || kind == FLUSHES_ALL || unlocks) && lock->used && !lock->had) {
 		lock->had = true;
 		post(graph, row, lock, LATER_WAITS);
 	}
 	lock->used |= kind == ACCESSES;
-	if (kind == UNLOCKS) {
+	if (unlocks) {
 		post(graph, row, lock, UNLOCK_ENDS);
 		held_locks_remove(*held, lock);
 	}

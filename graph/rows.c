@@ -83,7 +83,7 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 			started = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT :
 			    CLASS_SEND_INIT;
 		if (started == CLASS_SEND_INIT)
-			match_send(graph, row);
+			take_send(graph, row, CLASS_SEND_START);
 		else if (started == CLASS_RECV_INIT)
 			match_receive(graph, row, POSTED);
 		break;
@@ -155,7 +155,6 @@ take_row(struct graph *graph, const struct graph_row *row)
 			epoch_close(graph, row, class);
 		break;
 	case CLASS_RMA:
-		lock_row(graph, row);
 		one_sided_row(graph, row);
 		/* fall through */
 	case CLASS_IO:

@@ -4,7 +4,7 @@
 tests/holds_check.py FIRST COUNT - does lp-graph find the sends that their receiver held up, and no others?
 tests/holds_check.py long SEED ROWS - such a run over and over, behind a send that nobody receives, as text for tests/pack
 
-The ranks of a simulated program send to each other, by MPI_Send, by MPI_Isend and MPI_Wait, or by MPI_Put and a flush
+The ranks of a simulated program send to each other, by MPI_Send, by MPI_Isend or MPI_Start and MPI_Wait, or by MPI_Put and a flush
 of this target, a flush of all, or an unlock. The buffers of a pair hold few messages. A send to a full buffer lasts until the receiver, which computes, is in a call again; that call takes all
 that came into memory of its own, so the receives can be much later. In another kind of run a send ends by itself, but
 some last as long for reasons of their own, at any time. The edges of lp-graph are compared with the simulation, of one
@@ -39,7 +39,7 @@ class Program:
     """Rank 0 sends to all others in turn; these compute and receive. `own`: long sends have reasons of their own."""
     def __init__(self, seed, own):
         self.chance, self.own = random.Random(seed), own
-        self.room, self.how = self.chance.randint(2, 9), self.chance.choice(("send", "wait", *ENDS))
+        self.room, self.how = self.chance.randint(2, 9), self.chance.choice(("send", "wait", "start", *ENDS))
         self.ranks = [Rank() for _ in range(self.chance.randint(2, 5))]
         self.holds, self.long = set(), 0
         self.enters = [[] for _ in self.ranks]  # of receivers: [enter, row], from the whole of what they do
@@ -75,6 +75,8 @@ class Program:
         rank = self.ranks[0]
         if self.how in ENDS and self.how != "unlock":
             self.add(0, "MPI_Win_lock_all", 10, "comm=3")
+        if self.how == "start":
+            made = {r: self.add(0, "MPI_Send_init", 10, f"comm=1 peer={r} tag=1 sent=8") for r in range(1, len(self.ranks))}
         inside, emptied = [[] for _ in self.ranks], [0] * len(self.ranks)
         for _ in range(count):
             for r in range(1, len(self.ranks)):
@@ -86,6 +88,10 @@ class Program:
                     self.add(0, "MPI_Put", self.chance.randint(*SHORT), f"comm=3 peer={r} sent=8")
                 if self.how == "wait":
                     start = self.add(0, "MPI_Isend", ns, f"comm=1 peer={r} tag=1 sent=8")
+                    rank.now += self.chance.randint(*SHORT)
+                if self.how == "start":
+                    keys = f"comm=1 peer={r} tag=1 sent=8 request={len(rank.rows) - made[r]}"
+                    start = self.add(0, "MPI_Start", ns, keys)
                     rank.now += self.chance.randint(*SHORT)
                 # The receiver has emptied the buffer at its last call before now.
                 last = max((e for e, _ in self.enters[r] if e <= rank.now), default=0)
@@ -104,7 +110,7 @@ class Program:
                 if self.how in ENDS:
                     row = self.add(0, f"MPI_Win_{self.how}", ns,
                                    "comm=3" + (f" peer={r}" if self.how != "flush_all" else ""))
-                elif self.how == "wait":
+                elif self.how in ("wait", "start"):
                     row = self.add(0, "MPI_Wait", ns, f"request={len(rank.rows) - start}")
                 else:
                     row = self.add(0, "MPI_Send", ns, f"comm=1 peer={r} tag=1 sent=8")

@@ -21,8 +21,8 @@ held() {
 	END
 }
 
-@test "whose unlock a call waited for is found as in 15 simulated runs, in one stream and in shards" {
-	run -0 tests/locks_check.py 1 15
+@test "whose unlock a call waited for is found as in 20 simulated runs, in one stream and in shards" {
+	run -0 tests/locks_check.py 1 20
 	[[ "$output" =~ ^[0-9]{3,}' waits for a lock'$ ]]
 }
 
@@ -35,6 +35,38 @@ held() {
 	mpirun --oversubscribe -n 2 lp-critpath t.graph | lp-dump -k segment | cmp - one
 	lp-imbalance -F json t.graph | jq -e '.wait_states[] | select(.name == "lock_contention") |
 		.ranks == [0,4e-07,0] and .partners == [4e-07,0,0]'
+}
+
+@test "a lock of all waits for the last who has a target's, and an exclusive lock for who has locked all" {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+		trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		0 MPI_Init 0 10
+		1 MPI_Init 0 10
+		2 MPI_Init 0 10
+		0 MPI_Win_lock 20 30 comm=3 peer=2 tag=1
+		0 MPI_Win_unlock 300 310 comm=3 peer=2
+		0 MPI_Win_lock 610 920 comm=3 peer=2 tag=1
+		0 MPI_Win_unlock 940 945 comm=3 peer=2
+		1 MPI_Win_lock_all 100 515 comm=3
+		1 MPI_Win_unlock_all 900 910 comm=3
+		2 MPI_Win_lock 20 30 comm=3 peer=0 tag=1
+		2 MPI_Win_unlock 500 510 comm=3 peer=0
+		0 MPI_Finalize 990 1000
+		1 MPI_Finalize 990 1000
+		2 MPI_Finalize 990 1000
+	END
+	[ "$(lp-dump -k lock t.graph | jq -c '[.source, .send, .target, .receive]' | sort)" = '[0,2,1,1]
+[1,2,0,3]
+[2,2,1,1]' ]
+	lp-imbalance -F json t.graph | jq -e '.wait_states[] | select(.name == "lock_contention") |
+		.ranks == [2.9e-07,4e-07,0] and .partners == [0,2.9e-07,4e-07]'
+	# The path leads from rank 0's second lock to rank 1, and from there to rank 2, which it waited for longest.
+	[ "$(lp-critpath t.graph | lp-dump -k segment | jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment)"' | sed -n 4,8p)" = '2 30 500 compute
+1 500 515 transfer
+1 515 900 compute
+0 900 920 transfer
+0 920 940 compute' ]
 }
 
 @test "who shares a lock waits for nobody" {

@@ -8,7 +8,7 @@ as MPI_Win_lock returns (eager), or only in the first flush or unlock behind an 
 are compared with the simulation, of one stream and of shards:
 
 - eager: an edge for each lock that was given only after another rank had entered MPI_Win_unlock, from the last of these
-  (of several at one instant, from any), and no other;
+  (of several at one instant, from any), and no other; MPI_Win_lock_all is a lock of each target;
 - lazy: no other, and at least half of them. A MPI_Win_lock that returned at once may have another rank's
   MPI_Win_unlock begin in it by chance, which cannot be told apart.
 
@@ -53,6 +53,7 @@ class Program:
         self.lazy = seed % 3 == 2
         self.ranks, self.windows = self.chance.randint(2, 6), self.chance.randint(1, 2)
         self.shares = self.chance.choice((0, 0.3, 0.8))
+        self.of_all = self.chance.choice((0, 0.1, 0.4))
         self.rows = [[("MPI_Init", 0, 10, "")] for _ in range(self.ranks)]
         self.locks = {(w, t): Lock() for w in range(self.windows) for t in range(self.ranks)}
         self.waits, self.arrived, self.events, self.number, self.now = {}, [], [], itertools.count(), 0
@@ -86,6 +87,8 @@ class Program:
             yield self.soon(400)
             if step % 8 == 7:
                 yield from self.meet(rank, "MPI_Barrier", me[0])
+            elif self.chance.random() < self.of_all:
+                yield from self.epoch_of_all(rank, me[0])
             else:
                 yield from self.epoch(rank, me[0])
         yield from self.meet(rank, "MPI_Finalize", me[0])
@@ -100,17 +103,58 @@ class Program:
         yield None
         self.add(rank, call, enter, "comm=1")
 
-    def ask(self, lock, epoch, me, row, enter):
-        """Waits for the lock in the call ROW, entered then, and notes for whose unlock."""
-        lock.queue.append((epoch, me))
-        for process in lock.give():
-            self.later(self.soon(3), process)
-        yield None
-        before = [e for e in lock.past if e.rank != epoch.rank and not (e.shared and epoch.shared) and
-                  enter < e.unlock_ns]
-        if before:
-            last = max(e.unlock_ns for e in before)
-            self.waits[epoch.rank, row] = {e.unlock for e in before if e.unlock_ns == last}
+    def ask(self, locks, epoch, me, row, enter):
+        """Waits for the locks in the call ROW, entered then, and notes for whose unlocks."""
+        for lock in locks:
+            lock.queue.append((epoch, me))
+            for process in lock.give():
+                self.later(self.soon(3), process)
+        for _ in locks:
+            yield None
+        for lock in locks:
+            before = [e for e in lock.past if e.rank != epoch.rank and not (e.shared and epoch.shared) and
+                      enter < e.unlock_ns]
+            if before:
+                last = max(e.unlock_ns for e in before)
+                self.waits.setdefault((epoch.rank, row), set()).update(e.unlock for e in before if e.unlock_ns == last)
+
+    def give_back(self, locks, epoch):
+        for lock in locks:
+            lock.holders.remove(epoch)
+            lock.past.append(epoch)
+            for process in lock.give():
+                self.later(self.soon(9) if not self.lazy else self.now + 9, process)
+
+    def epoch_of_all(self, rank, me):
+        """MPI_Win_lock_all: shared, of each target."""
+        window = self.chance.randrange(self.windows)
+        locks = [self.locks[window, target] for target in range(self.ranks)]
+        epoch, comm, row = Epoch(rank, True), f"comm={3 + window}", len(self.rows[rank])
+        had, used, enter = set(), set(), self.now
+        yield self.soon(3)
+        if not self.lazy:
+            yield from self.ask(locks, epoch, me, row, enter)
+            had = set(range(self.ranks))
+        self.add(rank, "MPI_Win_lock_all", enter, comm)
+        for call in self.chance.choices(("MPI_Put", "MPI_Win_flush", "MPI_Win_flush_all"), k=self.chance.randint(0, 4)):
+            yield self.soon(200)
+            enter, target = self.now, self.chance.randrange(self.ranks)
+            if call == "MPI_Put":
+                used.add(target)
+            else:
+                needed = used - had if call == "MPI_Win_flush_all" else {target} & used - had
+                yield from self.ask([locks[t] for t in sorted(needed)], epoch, me, len(self.rows[rank]), enter)
+                had |= needed
+            yield self.soon(self.chance.choice((5, 100)))
+            self.add(rank, call, enter, comm if call == "MPI_Win_flush_all" else f"{comm} peer={target}")
+        yield self.soon(200)
+        epoch.unlock, epoch.unlock_ns = (rank, len(self.rows[rank])), self.now
+        enter = self.now
+        yield from self.ask([locks[t] for t in sorted(used - had)], epoch, me, len(self.rows[rank]), enter)
+        yield self.soon(self.chance.choice((3, 80)))
+        self.give_back([locks[t] for t in sorted(had | used)], epoch)
+        yield self.soon(4)
+        self.add(rank, "MPI_Win_unlock_all", enter, comm)
 
     def epoch(self, rank, me):
         window, target = self.chance.randrange(self.windows), self.chance.randrange(self.ranks)
@@ -119,7 +163,7 @@ class Program:
         had, used, enter = False, False, self.now
         yield self.soon(3)
         if not self.lazy:
-            yield from self.ask(lock, epoch, me, len(self.rows[rank]), enter)
+            yield from self.ask([lock], epoch, me, len(self.rows[rank]), enter)
             had = True
         self.add(rank, "MPI_Win_lock", enter, f"{keys} tag={2 if epoch.shared else 1}")
         for call in self.chance.choices(("MPI_Put", "MPI_Win_flush"), k=self.chance.randint(0, 3)):
@@ -128,7 +172,7 @@ class Program:
             if call == "MPI_Put":
                 used = True
             elif used and not had:
-                yield from self.ask(lock, epoch, me, len(self.rows[rank]), enter)
+                yield from self.ask([lock], epoch, me, len(self.rows[rank]), enter)
                 had = True
             yield self.soon(self.chance.choice((5, 100)))
             self.add(rank, call, enter, keys)
@@ -136,14 +180,11 @@ class Program:
         epoch.unlock, epoch.unlock_ns = (rank, len(self.rows[rank])), self.now
         enter = self.now
         if used and not had:
-            yield from self.ask(lock, epoch, me, len(self.rows[rank]), enter)
+            yield from self.ask([lock], epoch, me, len(self.rows[rank]), enter)
             had = True
         yield self.soon(self.chance.choice((3, 80)))
         if had:
-            lock.holders.remove(epoch)
-            lock.past.append(epoch)
-            for process in lock.give():
-                self.later(self.soon(9) if not self.lazy else self.now + 9, process)
+            self.give_back([lock], epoch)
         # Where a lock is given early it does not matter when the unlock that was before it returns.
         yield self.soon(400 if not self.lazy and self.chance.random() < 0.3 else 4)
         self.add(rank, "MPI_Win_unlock", enter, keys)
@@ -180,7 +221,7 @@ def check(seed, folder):
     run("lp-graph", "--round", str(1 + seed % 8), "-o", matched, shards)
     found, syncs = in_one = edges(graph)
     if program.lazy:
-        found = {edge for edge in found if program.rows[edge[1][0]][edge[1][1]][0] != "MPI_Win_lock"}
+        found = {edge for edge in found if program.rows[edge[1][0]][edge[1][1]][0] not in ("MPI_Win_lock", "MPI_Win_lock_all")}
     wrong = {edge for edge in found if edge[0] not in program.waits.get(edge[1], ())}
     missed = program.waits.keys() - {target for _, target in found}
     meetings = sum(row[0] in ("MPI_Barrier", "MPI_Finalize", "MPI_Init") for row in program.rows[0])

@@ -132,7 +132,11 @@ take_locks(struct imbalance *im)
 		const struct wait_row *unlock = edge_row(im, e->source[i], e->send[i]);
 		struct wait_row *waiter = edge_row(im, e->target[i], e->receive[i]);
 
-		if (unlock != NULL && waiter != NULL)
+		if (unlock == NULL || waiter == NULL)
+			continue;
+		/* Of the locks of several targets it waited for the last one. */
+		if (!waiter->has_other || unlock->row.enter_ns > waiter->other_ns ||
+		    (unlock->row.enter_ns == waiter->other_ns && e->source[i] < waiter->other))
 			link_rows(waiter, e->source[i], e->send[i], unlock->row.enter_ns, false);
 	}
 }

@@ -314,6 +314,31 @@ lock_all_steps(void)
 }
 static void lock_all(void) { with_window(lock_all_steps); }
 
+/* Nobody gets an exclusive lock while rank 1 computes with the locks of all. */
+static void
+behind_all_steps(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == SLOW) {
+			MPI_Win_lock_all(0, win);
+			MPI_Put(in, 8, MPI_DOUBLE, 0, 0, 8, MPI_DOUBLE, win);
+			MPI_Win_flush(0, win);
+		}
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == SLOW) {
+			slow_part();
+			MPI_Win_unlock_all(win);
+		} else {
+			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+			MPI_Put(in, 8, MPI_DOUBLE, 0, 0, 8, MPI_DOUBLE, win);
+			MPI_Win_unlock(0, win);
+		}
+	}
+}
+static void behind_all(void) { with_window(behind_all_steps); }
+
 static MPI_File file;
 
 static void call_write(void)
@@ -370,7 +395,7 @@ main(int argc, char **argv)
 	    CASE(iallreduce), CASE(ibarrier), CASE(over_iallreduce), CASE(over_ireduce),
 	    CASE(over_ibarrier), CASE(over_neighbours), CASE(split), CASE(fence),
 	    CASE(late_post), CASE(late_complete), CASE(lock), CASE(flush), CASE(lock_all),
-	    CASE(in_epoch), CASE(write_all), CASE(write_ordered), CASE(set_view),
+	    CASE(behind_all), CASE(in_epoch), CASE(write_all), CASE(write_ordered), CASE(set_view),
 	    CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
