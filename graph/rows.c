@@ -122,7 +122,7 @@ take_row(struct graph *graph, const struct graph_row *row)
 		if (part)
 			match_receive(graph, row, COMPLETED);
 		else
-			match_send(graph, row);
+			take_send(graph, row, class);
 		break;
 	case CLASS_SEND_START:
 		++*open;

@@ -126,11 +126,12 @@ stolen() {
 	awk -v before="${1:-0}" -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.2f\n", $9 / tick - before }' /proc/stat
 }
 
-# same_edges A B: lp-graph finds the same edges in both traces, and lp-critpath the same path.
+# same_edges A B: lp-graph finds the same edges in both traces, and lp-critpath the same path. OTF2 does not tell the load of
+# the machine, on which it hangs whether a long time between two polls was lost.
 same_edges() {
 	local trace
 	for trace; do
-		lp-graph "$trace" 2>/dev/null | lp-critpath >"$trace.path"
+		without.py load <"$trace" | lp-graph 2>/dev/null | lp-critpath >"$trace.path"
 		lp-dump -k message,collective "$trace.path" | jq -c 'if .members then .members |= sort else . end' |
 			sort >"$trace.edges"
 		lp-dump -k segment "$trace.path" | jq -c 'del(.site)' >"$trace.pieces"

@@ -188,7 +188,7 @@ class Run:
                 polls = by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe")
                 until = by.leave if polls and by.enter < call.enter and by.leave <= call.leave else by.enter
                 if until > call.enter:
-                    receivers.append(("late_receiver", until - call.enter, r, by))
+                    found.append(("late_receiver", until - call.enter, r, by))
             if call.call in waits and start.instance is not None:
                 by = self.blocker(start, start.instance)
                 if by is not None and min(by.enter, call.leave) > call.enter:

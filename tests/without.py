@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/without.py WHAT... < graph > graph: a foreign stage that drops messages of a kind, or a column: KIND or KIND.COLUMN"""
+"""tests/without.py WHAT... < trace|graph > the same: a foreign stage that drops messages of a kind, or a column: KIND or KIND.COLUMN"""
 import os
 import sys
 
@@ -10,8 +10,8 @@ import longpole  # noqa: E402 (in the project)
 from longpole.tables import EDGE_COLUMNS  # noqa: E402
 
 dropped = set(sys.argv[1:])
-out = longpole.Writer(sys.stdout.buffer, "graph")
 with longpole.open("-") as stream:
+    out = longpole.Writer(sys.stdout.buffer, stream.header["content"])
     for message in stream:
         columns = EDGE_COLUMNS.get(message.kind, ())
         if message.kind in dropped:
@@ -21,4 +21,4 @@ with longpole.open("-") as stream:
                                      if f"{message.kind}.{name}" not in dropped})
         else:
             longpole.pass_on(out, message)
-out.end()
+    out.end()

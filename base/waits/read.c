@@ -15,6 +15,7 @@ link_rows(struct wait_row *row, uint32_t other, uint64_t other_seq, int64_t othe
 	row->other_seq = other_seq;
 	row->other_ns = other_ns;
 	row->is_send = is_send;
+	row->is_held = false;
 	row->has_other = true;
 }
 
@@ -118,8 +119,10 @@ take_holds(struct imbalance *im)
 		if (class == CLASS_RMA || class == CLASS_ACCESS_END)
 			one_sided_held(im, e->target[i], e->receive[i], e->source[i], e->send[i],
 			    at_ns);
-		else if (!ends_within(held, held->other_ns))
+		else if (!ends_within(held, held->other_ns)) {
 			link_rows(held, e->source[i], e->send[i], at_ns, true);
+			held->is_held = true;
+		}
 	}
 }
 

@@ -116,13 +116,15 @@ late_receiver(struct wait *wait, const struct wait_row *send, const struct row *
 }
 
 /*
- * A completion waits for messages (Late Sender), collectives, or else receivers: the last of each.
+ * A completion waits for messages (Late Sender), collectives, and receivers that held it up: the
+ * last of them. If it waits for none of these, the last receive posted meanwhile is what it waited
+ * for; else that receive may be of a send that had long been done.
  */
 static void
 completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *wait)
 {
 	const struct row *call = &c->rows[0].row;
-	struct wait late = *wait;
+	struct wait late = *wait;	/* the last receive that was posted */
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct wait_row *row = &c->rows[i], *start;
@@ -134,7 +136,8 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 		start = referred_row(im, row, c->location, c->first + i);
 		if (start == NULL || !is_collective_start(call_class(start->row.call))) {
 			if (row->has_other || start != NULL)
-				late_receiver(&late, row->has_other ? row : start, call);
+				late_receiver(row->is_held ? wait : &late,
+				    row->has_other ? row : start, call);
 		} else if (start->other_ns <= call->leave_ns ||
 		    call_class(start->row.call) != CLASS_FILE_START) {
 			const enum state before = call_kind(im, start->row.call)->before;
@@ -149,14 +152,14 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 		*wait = late;
 }
 
-/* Late Sender: min(E_send, L) - E. */
+/* Late Sender: min(E_send, L) - E. MPI_Sendrecv waits for the receiver likewise. */
 static void
 message_waits(const struct whole_call *c, struct wait *wait)
 {
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->rows[i].has_other && !c->rows[i].is_send)
 			wait_for(wait, LATE_SENDER, &c->rows[i], &c->rows[0].row);
-	if (wait->state == STATES)
+	if (wait->state == STATES || c->rows[0].is_held)
 		late_receiver(wait, &c->rows[0], &c->rows[0].row);
 }
 

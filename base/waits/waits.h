@@ -154,6 +154,7 @@ struct wait_row {
 	uint32_t edges;		/* that end here */
 	bool paired;		/* in a group of the analytic estimate */
 	bool is_send;		/* the sending end of a message */
+	bool is_held;		/* a send that the other row let go */
 	bool has_other;
 	bool overlap;		/* collective: all calls overlap; end_ns is valid */
 	bool open;		/* it started a request that no counted row has completed */
