@@ -260,7 +260,8 @@ held_by(const struct graph *graph, const struct held_call *call, int64_t *comput
 	if (of->at != NULL)	/* blocks that have been read may reach far behind the call */
 		i += computing_from(of->at + i, of->end - of->to_come - i, call->leave_ns);
 	/* The row that ends its last computation may not have been read. */
-	*computed_ns = target->candidates == call->candidates ?
+	*computed_ns = target->candidates == call->candidates &&
+	    target->last_leave_ns > INT64_MIN ?
 	    computed(call, target->last_leave_ns, call->leave_ns) : 0;
 	*goes_on_ns = *computed_ns;
 	while (i-- > of->begin && of->at[i].to_ns > call->enter_ns) {
