@@ -225,7 +225,8 @@ take_calls(struct perfetto *p, struct reader *in, const struct message *message,
 	begin_tracks(p);
 	uncounted_add(&spot->uncounted, in, message, block);
 	GROW(spot->flows, spot->flow_capacity, count + block->count);
-	memset(spot->flows + count, 0, block->count * sizeof *spot->flows);
+	for (size_t i = count; i < count + block->count; i++)
+		spot->flows[i] = (struct flow){ 0 };
 }
 
 /* NULL: its call is written, as it was overdue. */
