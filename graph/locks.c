@@ -95,7 +95,7 @@ lock_row(struct graph *graph, const struct graph_row *row, int32_t peer)
 	struct held_locks **held = &graph->locks->held;
 	struct lock key = { .win = row->comm, .origin = row->rank,
 	    .locked_ns = row->calls->leave_ns[row->i],
-	    .shared = kind == LOCKS_ALL || row->tag != EXCLUSIVE };
+	    .shared = row->tag != EXCLUSIVE };	/* MPI_Win_lock_all has no tag */
 	struct lock *lock;
 
 	if (!locks && held_locks_count(*held) == 0)

@@ -68,20 +68,21 @@ holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "
 		2 MPI_Init 0 5
 		0 MPI_Irecv 10 20 comm=1 peer=1 tag=0 received=8 as=r
 		0 MPI_Isend 30 40 comm=1 peer=2 tag=0 sent=800000 as=s
-		0 MPI_Waitall 1000 101000 of=r
+		0 MPI_Waitall 1000 101000 comm=1 peer=1 tag=0 received=8 of=r
 		0 + of=s
 		1 MPI_Send 11000 11100 comm=1 peer=0 tag=0 sent=8
 		2 MPI_Irecv 20 30 comm=1 peer=0 tag=0 received=800000 as=q
-		2 MPI_Wait 100900 101100 of=q
+		2 MPI_Wait 100900 101100 comm=1 peer=0 tag=0 received=800000 of=q
 		0 MPI_Sendrecv 200000 301000 comm=1 peer=2 tag=1 sent=800000
 		0 + comm=1 peer=1 tag=1 received=8
 		1 MPI_Send 210000 210100 comm=1 peer=0 tag=1 sent=8
 		2 MPI_Irecv 199000 199030 comm=1 peer=0 tag=1 received=800000 as=z
-		2 MPI_Wait 300900 301100 of=z
+		2 MPI_Wait 300900 301100 comm=1 peer=0 tag=1 received=800000 of=z
 		0 MPI_Finalize 400000 400010
 		1 MPI_Finalize 400000 400010
 		2 MPI_Finalize 400000 400010
 	END
+	[ "$(lp-dump -k matching t.graph | jq '.messages == 4 and .unmatched_sends == 0')" = true ]
 	[ "$(lp-dump -k hold t.graph | jq -c '[.source, .send, .target, .receive]')" = '[2,2,0,4]
 [2,4,0,5]' ]
 	lp-imbalance -F json t.graph | jq -e '[.wait_states[] | select(.wait_s > 0)] | length == 1 and

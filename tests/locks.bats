@@ -61,12 +61,30 @@ held() {
 [2,2,1,1]' ]
 	lp-imbalance -F json t.graph | jq -e '.wait_states[] | select(.name == "lock_contention") |
 		.ranks == [2.9e-07,4e-07,0] and .partners == [0,2.9e-07,4e-07]'
-	# The path leads from rank 0's second lock to rank 1, and from there to rank 2, which it waited for longest.
 	[ "$(lp-critpath t.graph | lp-dump -k segment | jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment)"' | sed -n 4,8p)" = '2 30 500 compute
 1 500 515 transfer
 1 515 900 compute
 0 900 920 transfer
 0 920 940 compute' ]
+}
+
+@test "a flush of all waits for a lock that MPI had put off" {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		communicator comm=3 members=0,1 type=window
+		0 MPI_Init 0 10
+		1 MPI_Init 0 10
+		0 MPI_Win_lock 20 30 comm=3 peer=1 tag=1
+		0 MPI_Put 35 40 comm=3 peer=1 sent=8
+		0 MPI_Win_unlock 500 505 comm=3 peer=1
+		1 MPI_Win_lock 20 25 comm=3 peer=1 tag=1
+		1 MPI_Put 35 40 comm=3 peer=1 sent=8
+		1 MPI_Win_flush_all 100 510 comm=3
+		1 MPI_Win_unlock 600 610 comm=3 peer=1
+		0 MPI_Finalize 700 1000
+		1 MPI_Finalize 900 1000
+	END
+	[ "$(lp-dump -k lock t.graph | jq -c '[.source, .send, .target, .receive]')" = '[0,3,1,3]' ]
 }
 
 @test "who shares a lock waits for nobody" {

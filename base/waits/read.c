@@ -138,8 +138,7 @@ take_locks(struct imbalance *im)
 		if (unlock == NULL || waiter == NULL)
 			continue;
 		/* Of the locks of several targets it waited for the last one. */
-		if (!waiter->has_other || unlock->row.enter_ns > waiter->other_ns ||
-		    (unlock->row.enter_ns == waiter->other_ns && e->source[i] < waiter->other))
+		if (!waiter->has_other || unlock->row.enter_ns > waiter->other_ns)
 			link_rows(waiter, e->source[i], e->send[i], unlock->row.enter_ns, false);
 	}
 }
