@@ -365,7 +365,7 @@ late_sender() {
 
 @test "a graph cut or damaged anywhere is refused by every tool" {
 	late_sender
-	for command in lp-graph 'lp-critpath -F text' lp-imbalance; do
+	for command in lp-graph 'lp-critpath -F text' lp-imbalance ${LONG:+lp-critpath}; do
 		run -0 tests/every-byte --cut --turn t.graph -- $command
 	done
 }
