@@ -182,7 +182,6 @@ class Run:
                 post = post or completion
                 if post.enter <= call.leave and post.enter > call.enter:
                     receivers.append(("late_receiver", post.enter - call.enter, r, post))
-                    continue
             if r.held_by is not None and start.instance is None:
                 by = r.held_by
                 polls = by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe")

@@ -83,9 +83,10 @@ take_messages(struct imbalance *im, bool are_probes)
 			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
 		}
 		group_rows(send, receive);
-		/* unless something else held it up, and the receive was not posted meanwhile */
+		/* unless something else held it up, and no receive was posted behind that */
 		if (!is_signal(call_class(send->row.call)) && (!ends_within(send, send->other_ns) ||
-		    ends_within(send, post->row.enter_ns)))
+		    (ends_within(send, post->row.enter_ns) &&
+		    !(send->is_held && send->other_ns >= post->row.enter_ns))))
 			link_rows(send, poster, post_seq, post->row.enter_ns, true);
 	}
 }
@@ -119,7 +120,7 @@ take_holds(struct imbalance *im)
 		if (class == CLASS_RMA || class == CLASS_ACCESS_END)
 			one_sided_held(im, e->target[i], e->receive[i], e->source[i], e->send[i],
 			    at_ns);
-		else if (!ends_within(held, held->other_ns)) {
+		else if (!ends_within(held, held->other_ns) || at_ns > held->other_ns) {
 			link_rows(held, e->source[i], e->send[i], at_ns, true);
 			held->is_held = true;
 		}
