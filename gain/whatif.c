@@ -169,7 +169,7 @@ find_faster(struct faster *f, const struct longest_way *way)
 {
 	enum { FEW = 16 };	/* a sweep costs as much as some evaluations */
 	const struct dag *dag = f->dag;
-	struct changes *changes;
+	struct changes *ordered;
 	uint32_t *number = NULL;	/* by site: 1 + its index; 0: not on the way */
 	size_t capacity = 0;
 
@@ -200,15 +200,15 @@ find_faster(struct faster *f, const struct longest_way *way)
 	for (size_t q = 0; q < f->count; q++)
 		f->at[q].changes_much = changes_much(dag, &f->at[q].changes);
 	SORT(f->at, f->count, by_place);
-	changes = f->count > FEW ? zalloc(f->count, sizeof *changes) : NULL;
+	ordered = f->count > FEW ? zalloc(f->count, sizeof *ordered) : NULL;
 	f->sites = zalloc(f->count + LANES, sizeof *f->sites);
 	memset(f->sites + f->count, UINT8_MAX, LANES * sizeof *f->sites);
 	for (size_t q = 0; q < f->count; q++) {
-		if (changes != NULL)
-			changes[q] = f->at[q].changes;
+		if (ordered != NULL)
+			ordered[q] = f->at[q].changes;
 		f->sites[q] = f->at[q].site;
 	}
-	return changes;
+	return ordered;
 }
 
 /* Only sites on the longest way can gain anything; each is one question. */

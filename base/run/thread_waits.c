@@ -266,7 +266,9 @@ add_threads(const struct finding *f, const struct thread_lanes *lanes,
 		times = &w->of[w->count++];
 		times->location = thread->location;
 		times->worker = lane->worker;
-		times->calls = lane->worker > 0 ? (struct time_spans){ 0 } : thread->calls;
+		times->calls = thread->calls;
+		if (lane->worker > 0)
+			times->calls = (struct time_spans){ 0 };
 		w->sampled |= lane_from(lane, f->from_ns) < lane_from(lane, f->to_ns);
 	}
 }

@@ -68,11 +68,15 @@ hash_of_numbers(const uint32_t *numbers, size_t count)
 	\
 	static inline slot *name##_next(const struct name *table, const slot *before) \
 	{ \
-		size_t at = before != NULL ? (size_t)(before - table->slots) + 1 : 0; \
+		const slot *s; \
 		\
-		while (table != NULL && at <= table->mask && FREE(&table->slots[at])) \
-			at++; \
-		return table != NULL && at <= table->mask ? (slot *)&table->slots[at] : NULL; \
+		if (table == NULL) \
+			return NULL; \
+		for (s = before != NULL ? before + 1 : table->slots; \
+		    s <= &table->slots[table->mask]; s++) \
+			if (!FREE(s)) \
+				return (slot *)s; \
+		return NULL; \
 	} \
 	\
 	static inline size_t name##_count(const struct name *table) \
