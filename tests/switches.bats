@@ -402,12 +402,14 @@ little_taken() {
 	lp-critpath -F json t.graph >path.json
 	# The path goes through the worker from begin to end, as the main thread waits for it, if the kernel gave the place of that wait:
 	# there is memory for some 50 places between two calls, and threads may be preempted more often.
-	# An interval may be in pieces.
-	lp-dump -k switched t.trace | jq -s '[.[] | select(.worker == null) | . as $s | range(.count) |
+	# An interval may be in pieces. Before each MPI_Barrier the longest one is that wait; a disk, too, may block the main thread.
+	lp-dump t.trace | jq -s '[.[] | select(.kind == "call" and .call == "MPI_Barrier").enter_ns] as $ends |
+		[.[] | select(.kind == "switched" and .worker == null) | . as $s | range(.count) |
 		select($s.reason[.] == 0) | { from: $s.time[.], to: ($s.time[.] + $s.duration[.]), placed: (($s.site[.]? // 0) > 0) }] |
 		reduce .[] as $i ([]; if length > 0 and .[-1].to == $i.from then .[-1].to = $i.to else . + [$i] end) |
-		map(select(.to - .from > 1e7).placed)' >placed
-	jq -e 'length == 10' placed
+		[range($ends | length) as $n | map(select(.from >= ([0] + $ends)[$n] and .to <= $ends[$n])) | max_by(.to - .from)]' >waits
+	jq -e 'length == 10 and all(.to - .from > 1e7)' waits
+	jq 'map(.placed)' waits >placed
 	jq -s '[_nwise(3)]' out | jq --slurpfile placed placed '[., $placed[0]] |
 		transpose | { threads_s: map(.[0][0] + .[0][1]) | add, on_path_s: map(if .[1] then .[0][1] + .[0][2] else .[0][0] end) | add }' >truth
 	jq -e --slurpfile truth truth --argjson stolen "$(cat stolen)" '.computation | $truth[0] as $is |
