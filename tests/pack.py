@@ -51,7 +51,6 @@ puts the names of calls behind everything else, names=none leaves them out.
 Rows become blocks where another kind of line follows, ordered by first enter and location; so do
 successive edges of one kind. The next header line, or the end of the text, ends the stream.
 """
-import getopt
 import io
 import os
 import re
@@ -122,16 +121,18 @@ class Stream:
         self.seq, self.labels = {}, {}         # location -> rows so far; (location, label) -> seq
         self.numbers = {}                      # name -> number
         self.now = {}                          # location -> enter and duration of its last call
+        self.columns = {}                      # words of a row -> what they say: most rows say what others say
         self.last_ns = 0                       # last leave
         self.ended = False
 
     def number(self, name):
-        if name.startswith("?"):
+        number = self.numbers.get(name)
+        if number is None and name.startswith("?"):
             return int(name[1:])
-        number = len(self.numbers) + 1
-        if self.content == "raw":    # the ranks of a run number their calls alike
-            number = 1 + zlib.crc32(name.encode()) % 65535
-        return self.numbers.setdefault(name, number)
+        if number is None:           # the ranks of a run number their calls alike
+            number = 1 + zlib.crc32(name.encode()) % 65535 if self.content == "raw" else len(self.numbers) + 1
+            self.numbers[name] = number
+        return number
 
     def row(self, location, words):
         seq = self.seq.get(location, 0)
@@ -143,26 +144,37 @@ class Stream:
             self.steps.append(["rows", blocks])
         rows = blocks.setdefault(location, {"first": seq, "rows": []})["rows"]
         if words[0] == "+":
-            row = {"call": 0, "enter": self.now[location][0], "duration": self.now[location][1]}
+            call, (enter, duration), rest = 0, self.now[location], tuple(words[1:])
         else:
-            enter = int(words[1])
+            call, enter, rest = self.number(words[0]), int(words[1]), tuple(words[3:])
             duration = int(words[2][1:]) if words[2][0] == "+" else int(words[2]) - enter
             self.now[location] = enter, duration
-            self.last_ns = max(self.last_ns, enter + duration)
-            row = {"call": self.number(words[0]), "enter": enter, "duration": duration}
-        for key, word in pairs_of(words[1 if words[0] == "+" else 3:]).items():
+            if enter + duration > self.last_ns:
+                self.last_ns = enter + duration
+        columns = self.columns.get(rest)
+        if columns is None:
+            columns, of_this_row = self.columns_of(location, seq, rest)
+            if not of_this_row:
+                self.columns[rest] = columns
+        rows.append((call, enter, duration, columns))
+
+    def columns_of(self, location, seq, words):
+        """What the words say beside call and times; and whether they mean something else in another row."""
+        columns, of_this_row = {}, False
+        for key, word in pairs_of(words).items():
+            of_this_row |= key in ("as", "of", "found")
             if key == "as":
                 self.labels[location, word] = seq
             elif key == "of":
-                row["request"] = seq - self.labels[location, word]
+                columns["request"] = seq - self.labels[location, word]
             elif key == "found":               # a probe that refers to itself
-                row["request"], row["request_at"] = seq, location + 1
+                columns["request"], columns["request_at"] = seq, location + 1
             else:
                 key = ROW_KEYS.get(key, key)
                 if key not in trace.CALL_COLUMNS:
                     raise ValueError(f"{key}: no column")
-                row[key] = NAMED[word] if word in NAMED else int(word)
-        rows.append(row)
+                columns[key] = NAMED[word] if word in NAMED else int(word)
+        return columns, of_this_row
 
     def edge(self, kind, item):
         if not self.steps or self.steps[-1][0] != kind:
@@ -219,9 +231,9 @@ class Stream:
             rows, first, limit = block["rows"], block["first"], self.options.get("rows", 4096)
             while rows:
                 cut = min(limit, len(rows))
-                while cut < len(rows) and rows[cut]["call"] == 0:
+                while cut < len(rows) and rows[cut][0] == 0:
                     cut += 1    # a call and its parts are never divided
-                pieces.append((rows[0]["enter"], location, first, rows[:cut]))
+                pieces.append((rows[0][1], location, first, rows[:cut]))
                 rows, first = rows[cut:], first + cut
         for _, location, first, rows in sorted(pieces, key=lambda p: p[:3]):
             self.put_block(location, first, rows, changes, words)
@@ -231,9 +243,12 @@ class Stream:
         body = {"location": location, "first": first, "count": len(rows)}
         if capacity is not None:
             body["capacity"] = capacity = max(capacity, len(rows))
+        *always, columns = zip(*rows)
+        always = dict(zip(("call", "enter", "duration"), always))
+        given = set().union(*{id(c): c for c in columns}.values())
         for key, (signed, absent) in trace.CALL_COLUMNS.items():
-            values = [row.get(key, absent) for row in rows]
-            if absent is None or any(v != absent for v in values):
+            values = always.get(key) or (key in given and [c.get(key, absent) for c in columns])
+            if values and (absent is None or any(v != absent for v in values)):
                 body[key] = trace.column_bytes(values, signed, width, capacity)
         for key, word in pairs_of(words).items():
             if word == "none":
@@ -357,8 +372,9 @@ def pack(lines):
 
 
 def main():
-    options, files = getopt.getopt(sys.argv[1:], "H:")
-    lines = [value for _, value in options]
+    files, lines = sys.argv[1:], []
+    while files and files[0].startswith("-H"):
+        lines.append(files.pop(0)[2:] or files.pop(0))
     for file in files or ["-"]:
         with open(0 if file == "-" else file, encoding="utf-8", errors="surrogateescape") as text:
             lines += text.readlines()

@@ -8,11 +8,13 @@ import xxhash
 from .tables import CALL_COLUMNS, EDGE_COLUMNS
 
 
+CODES = {1: "b", 2: "h", 4: "i", 8: "q"}      # of struct, by width; capital letters: unsigned
+
+
 def width_of(values, signed):
     """The smallest width that holds all values."""
-    values = [int(v) for v in values]
-    low, high = min(values, default=0), max(values, default=0)
-    for width in (1, 2, 4, 8):
+    low, high = int(min(values, default=0)), int(max(values, default=0))
+    for width in CODES:
         bits = 8 * width
         if signed and -(1 << bits - 1) <= low and high < 1 << bits - 1:
             return width
@@ -24,8 +26,8 @@ def width_of(values, signed):
 def column_bytes(values, signed, width=None, capacity=None):
     """The bin of a column, padded with zeros."""
     width = width or width_of(values, signed)
-    stored = b"".join(int(v).to_bytes(width, "little", signed=signed) for v in values)
-    return stored.ljust((capacity or 0) * width, b"\0")
+    code = CODES[width] if signed else CODES[width].upper()
+    return struct.pack(f"<{len(values)}{code}", *values).ljust((capacity or 0) * width, b"\0")
 
 
 def _packed(value):
