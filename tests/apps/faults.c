@@ -105,10 +105,9 @@ messages(int n)
 static int
 polls(void)
 {
-	double begin = MPI_Wtime();
 	int flag;
 
-	while (MPI_Wtime() - begin < 1) {
+	for (int round = 0; round < 1000; round++) {
 		for (int i = 0; i < 2000; i++)
 			MPI_Send(&flag, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
 		for (int i = 0; i < 200; i++)
