@@ -72,7 +72,7 @@ sanitized() {
 
 # Whether an emulator runs these programs, for another processor: it takes memory of its own.
 emulated() {
-	[ "$(readlink "/proc/$$/exe")" != "$(realpath "$BASH")" ]
+	! [ "/proc/$$/exe" -ef "$BASH" ]
 }
 # UCX's TCP does not always get through an emulator; then MPICH's ranks wait in MPI_Finalize, recorded or not. Nor does
 # process_vm_readv, by which Open MPI copies large messages: it goes on without them.
